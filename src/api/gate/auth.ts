@@ -108,8 +108,9 @@ export class Gate {
   }
 
   /**
-   * Lets one request of this process in as its caller: `send` gets its Authorization header, which is good until it
-   * resolves. The caller may run commands, so it may do everything.
+   * Lets one request of this process in, with the rights of its caller. `send` gets the Authorization header for the
+   * request; the header is good until `send` resolves. No scope is checked, because a caller who may run commands may
+   * do everything.
    */
   async pass<T>(caller: Access, send: (authorization: string) => Promise<T>): Promise<T> {
     const authorization = `Own ${randomBytes(32).toString('base64url')}`;
@@ -212,7 +213,10 @@ export class Gate {
     return false;
   }
 
-  /** Counts a failure of an address. Returns false when it has answered, because there were too many before. */
+  /**
+   * Counts a failure of an address. Returns false when the request was answered with 429, because too many failures
+   * came before.
+   */
   #countFailure(
     request: FastifyRequest,
     reply: FastifyReply,

@@ -39,8 +39,7 @@ export class BodyStream extends Readable {
     this.#limits = limits;
     request.on('data', this.#onData).on('end', this.#onEnd).on('error', this.#onGone);
     request.on('close', this.#onGone).pause();
-    // An error reaches the reader, if there is one. This listener keeps an error from being uncaught when there is
-    // none.
+    // This listener keeps an error from being uncaught when there is no reader. A reader still gets the error.
     this.on('error', () => {});
   }
 

@@ -78,7 +78,8 @@ export class TlsDoor {
   #onSecure(secure: TLSSocket): void {
     const key = connectionKey(secure);
     const connection = this.#waiting.get(key);
-    // A connection comes here a second time when Drover has ignored its offer of an upgrade.
+    // Skip a connection that has been noted already. A connection comes here again after Drover has ignored its offer
+    // of an upgrade.
     if (connection === undefined) return;
     this.#forget(key, connection);
     this.#options.connections.noteSecure(connection, secure);

@@ -66,7 +66,10 @@ export class NodeFeed {
   /** The id whose assignment is being composed, or is composed and not sent yet. */
   #composing: string | undefined;
   readonly #sentRevisions = new Set<string>();
-  /** Ids of instances whose content is not in the mirror yet, by its revision. They are sent when the content comes. */
+  /**
+   * The ids of instances whose content is not in the mirror yet, by the revision of that content. They are sent when
+   * the content comes.
+   */
   readonly #waiting = new Map<string, Set<string>>();
   #unsubscribe: (() => void) | undefined;
   #sequence = 0;

@@ -31,7 +31,7 @@ const CLOSE_GRACE_MS = 2000;
 interface WebSocketTransportOptions {
   readonly webSocket: Pick<WebSocket, 'bufferedAmount' | 'send' | 'ping' | 'close' | 'terminate'> &
     Pick<EventEmitter, 'on' | 'once'>;
-  /** The socket below the WebSocket, because half a message counts as a sign of life too. */
+  /** The socket below the WebSocket. Its bytes are a sign of life even while a message is incomplete. */
   readonly socket: Pick<Socket, 'bytesRead' | 'cork' | 'uncork'>;
   /** A connection that brings nothing for this long is closed. */
   readonly silenceMs: number;

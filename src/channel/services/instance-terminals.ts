@@ -143,7 +143,7 @@ class NodeAttachment implements Attachment {
         next ??= this.#options.chunks.next();
         const chunk = await Promise.race([next, this.#refused()]);
         if (chunk === 'refused') {
-          // The chunk may fail before anybody awaits it again.
+          // Take the error of the chunk, which may fail before the loop awaits it again.
           next.catch(() => undefined);
           yield { kind: 'refused', message: this.#refusal ?? '' };
           this.#refusal = undefined;

@@ -255,7 +255,7 @@ export class Admission {
   }
 }
 
-/** True when the key is the member's, or one of its renewals that it has not shown yet. */
+/** True when the key is the member's present key, or the key of a renewal that the member has not shown yet. */
 function isOwnKey(member: KnownMember | undefined, key: string | undefined): boolean {
   if (member === undefined || key === undefined) return false;
   return [member.record.key, ...pendingKeysOf(member.record)].includes(key);
