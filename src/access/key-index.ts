@@ -19,7 +19,7 @@ interface KeyIndexOptions {
   readonly keys: MirrorReader<ApiKeyRecord>;
   readonly sessions: MirrorReader<SessionRecord>;
   readonly clock: Clock;
-  /** Passed on to each `KeyAccess`. */
+  /** Passed on to each `KeyAccess`, which calls it. */
   readonly onUse: (access: KeyAccess) => void;
   /** Called with the label of each key that was deleted, or replaced by another key of the same label. */
   readonly onKeyGone: (label: string) => void;

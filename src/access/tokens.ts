@@ -152,7 +152,7 @@ function base62(bytes: Buffer): string {
 
 /** Where the secret is kept, as hexadecimal text: a file of the master, or the store that masters share. */
 interface TokenSecretFile {
-  /** The name of the place, for messages. */
+  /** The name of the secret's place, for messages. */
   readonly name: string;
   /** Reads the secret; undefined: it was never made. */
   read(): Promise<string | undefined>;

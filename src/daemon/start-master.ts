@@ -67,8 +67,7 @@ export async function startMaster(assembly: Assembly, before?: WithoutState): Pr
   const { master, templates, files, several, apiCertificate, dashboard, candidate, store, audit, cluster } =
     foundation;
   const openDoor = async (): Promise<void> => {
-    // The other masters present certificates of this authority to each other, and only a leader can create the
-    // authority.
+    // Make the authority first: the masters present its certificates to each other, and only a leader can make it.
     if (several !== undefined && candidate.isLeader()) await cluster.authority.ensure();
     await door.open();
   };

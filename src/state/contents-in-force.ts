@@ -85,7 +85,7 @@ export class ContentsInForce {
         revisionForNew(rollout) === rollout.to || (strategy === 'manual' && !isHeldBack(rollout));
       return isOfFile ? record.hash : revisionForNew(rollout);
     }
-    // A rollout is about to begin: if it has canaries, only they get the new content.
+    // A rollout of `record` is about to begin: if it has canaries, only they get the new content.
     return strategy !== 'manual' && canary > 0 ? (lastGoodOf(rollout) ?? record.hash) : record.hash;
   }
 

@@ -37,7 +37,7 @@ export class InstanceCounts<W extends string> {
   }
 
   #take(before: InstanceRecord | undefined, after: InstanceRecord | undefined): void {
-    // Most changes leave the counts as they are.
+    // Return early, because most changes leave the counts as they are.
     if (
       before !== undefined &&
       after !== undefined &&

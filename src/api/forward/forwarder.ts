@@ -221,7 +221,7 @@ export class Forwarder {
         hold = this.#holds.enter();
       }
       if (outcome === 'not-taken') hold = this.#holds.enter(hold);
-      // The leader may have changed in the meantime, and that change will not be told again.
+      // Look again at once when the leader has changed in the meantime: no event will tell of that change any more.
       if (hold !== undefined && !isSame(target, this.#holds.target())) continue;
       if (hold === undefined || !(await hold.again())) {
         hold?.leave();
@@ -248,7 +248,8 @@ export class Forwarder {
     const present = this.#present;
     if (present === undefined) return;
     const target = this.#holds.target();
-    // While no master leads, the last leader may still answer its requests, and may lead again.
+    // Keep the tunnels while no master leads: the last leader may still answer the requests on them, and may lead
+    // again.
     if (target === undefined || (target !== 'here' && target.epoch === present.leader.epoch)) return;
     this.#present = undefined;
     this.#retired.add(present);

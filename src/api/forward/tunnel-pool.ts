@@ -55,7 +55,7 @@ export class TunnelPool {
       );
       return undefined;
     };
-    // Each tunnel that is being dialled has a listener.
+    // Each tunnel that is being dialled adds a listener, and Node would warn from the 11th on.
     setMaxListeners(0, this.#ending.signal);
   }
 

@@ -223,7 +223,7 @@ export class Gate {
     actor: Actor | null,
     { status, why }: { status: number; why: string | undefined },
   ): boolean {
-    // The call of a PUBLIC key was already counted, against the limit for these keys.
+    // Do not count a PUBLIC key's call as a failure: it was counted already, against the limit for these keys.
     const { retryAfterMs, isFirst }: FailureVerdict =
       actor?.kind === 'key' && actor.scope === 'PUBLIC'
         ? { retryAfterMs: 0, isFirst: false }

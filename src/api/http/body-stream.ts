@@ -53,7 +53,7 @@ export class BodyStream extends Readable {
     const request = this.#request;
     request.off('data', this.#onData).off('end', this.#onEnd).off('error', this.#onGone);
     request.off('close', this.#onGone);
-    // The rest is read and thrown away, so that the client comes to read the answer.
+    // Read the rest of the body and throw it away: a client may read the answer only after it has sent everything.
     request.on('error', () => {}).resume();
     done(error);
   }
@@ -68,7 +68,7 @@ export class BodyStream extends Readable {
       this.#idle?.refresh();
       return;
     }
-    // The reader has enough for now, so this pause is not the sender's.
+    // Stop the timer of the pause: the reader has enough for now, and does not wait for the sender.
     clearTimeout(this.#idle);
     this.#idle = undefined;
     this.#request.pause();

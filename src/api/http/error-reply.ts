@@ -141,7 +141,7 @@ export function endWith(socket: Duplex, { status, code, text, headers = [] }: Pl
     ...headers,
   ];
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
-  // The client may never close its half of the connection.
+  // Close the connection after a while, because the client may never close its half.
   const timer = setTimeout(() => socket.destroy(), LINGER_MS).unref();
   socket.once('close', () => clearTimeout(timer));
 }

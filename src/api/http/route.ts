@@ -21,7 +21,7 @@ import { BodyStream } from './body-stream.js';
 /** How many faults of one input an error names. */
 const MAX_ISSUES = 3;
 
-/** A query parameter that is `true` or `false`, which is the default. */
+/** A query parameter that is `true` or `false`; default `false`. */
 export const flag = z.enum(['true', 'false'], { error: 'must be true or false' }).default('false');
 
 /** A query parameter that is a whole number. */

@@ -79,7 +79,7 @@ export function limitBodies(limitMs: number): (request: FastifyRequest, reply: F
     }
     reply.raw.on('finish', () => {
       arriving.delete(reply);
-      // A request that a test injects has no connection, and does not say whether it is complete.
+      // The request of a test's `inject` has no connection, and its `complete` is undefined.
       if (request.complete === false) lingering.add(request);
     });
   };

@@ -128,7 +128,7 @@ export class OpenSocket extends Outlet implements ApiSocket {
   }
 
   #hear(text: string): void {
-    // The listener may have closed the socket, and a closed socket delivers nothing.
+    // A listener may have closed the socket on an earlier text, and a closed socket delivers nothing.
     if (!this.isOpen) return;
     if (this.#listener !== undefined) {
       this.#listener(text);

@@ -80,7 +80,7 @@ export class CertificateFiles implements Part {
     const state = await this.#state();
     const before = this.#seen;
     this.#seen = state;
-    // Wait until the files were equal at two looks: the two files are renewed one after the other.
+    // Wait until the files are unchanged between two looks, because the two are renewed one after the other.
     if (state === this.#read || state !== before) return;
     this.#read = state;
     const { certificate, logger } = this.#options;

@@ -43,7 +43,7 @@ export class TlsDoor {
       onRequest,
     );
     certificate.onChange(() => server.setSecureContext(contextOf(certificate)));
-    // Node's own listener begins the handshake. It is called later, when the first byte is known.
+    // Node's own listener begins the handshake. `#take` calls it later, when the first byte is known.
     const handshakes = server.listeners('connection');
     server.removeAllListeners('connection');
     server.on('connection', (connection) => {

@@ -139,7 +139,7 @@ export class ClusterServer implements Part {
       this.#server = undefined;
       this.#options.logger.error({ err: error }, 'the cluster port has no certificate to show');
     }
-    // The peer may be a node, and this master's lack of a certificate is not the peer's fault.
+    // Excuse the peer, which may be a node: it is not to blame when this master has no certificate.
     this.#port.excuse(socket);
     socket.destroy();
   }

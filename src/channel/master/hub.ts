@@ -245,8 +245,8 @@ export class Hub {
   }
 
   /**
-   * Refuses a connection. Logs equal refusals by node and cause, not by the text of the reason: a node could vary
-   * that text at each try.
+   * Refuses a connection. The log folds refusals of one node and cause, whatever their text: a node could vary the
+   * text at each try.
    */
   #refuse(
     transport: Transport,

@@ -139,7 +139,8 @@ export class NodeFeed {
           if (this.#dirty.size > 0) this.#schedule();
         },
         (error: unknown) => {
-          // This master no longer knows what the node has. A new connection starts from a snapshot.
+          // Close the connection: this master no longer knows what the node has, and a new connection starts from a
+          // snapshot.
           this.#options.logger.error({ err: error, node: this.#options.nodeId }, 'the feed of a node broke');
           this.#options.transport.close('the feed broke');
         },

@@ -88,7 +88,7 @@ export class PacedSender {
       return;
     }
     const queue = lane === 'state' ? this.#state : this.#bulk;
-    // Checked before the message is added, because a single message may be larger than the limit.
+    // Check before the message is added, because a single message may be larger than the limit.
     if (this.waitingBytes > MAX_WAITING_BYTES) {
       this.#options.onOverflow();
       return;

@@ -71,7 +71,7 @@ export class WebSocketTransport implements Transport {
       onOverflow: () => this.#fail(`${options.peer} does not read`),
     });
     webSocket.on('message', (data: Buffer, isBinary: boolean) => this.#receive(data, isBinary));
-    // Each ping is answered by a pong, which waits in the socket when the peer does not read.
+    // Check the limit at each ping: the library answers with a pong, and pongs pile up when the peer does not read.
     webSocket.on('ping', () => {
       if (webSocket.bufferedAmount > MOST_UNREAD_BYTES + this.#largestSent)
         this.#fail(`${options.peer} does not read`);

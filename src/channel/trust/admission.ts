@@ -196,7 +196,8 @@ export class Admission {
     // Check the uses before the name: the holder of a used-up token must learn nothing more of the cluster.
     if (!isRepeated) refuseUsedUp(nodeId, token);
     const node = await this.#checkName(nodeId);
-    // A member without a node record never opened the channel: it cannot be forgotten, and owns nothing.
+    // A member that has no node record gives up its name: it never opened the channel, owns nothing, and cannot be
+    // forgotten.
     if (present !== undefined && node !== undefined && !isRepeated) throw nameTaken(nodeId);
     return { token, present, isRepeated };
   }
