@@ -13,8 +13,7 @@ import { InstanceStreams } from './channel/services/instance-streams.js';
 import { InstanceTerminals } from './channel/services/instance-terminals.js';
 import { requestFetch } from './channel/services/template-relay.js';
 import type { Peer } from './channel/trust/members.js';
-import { FactsExplainer, type FileReports } from './explain/explainer.js';
-import type { Explainer } from './explain/explanation.js';
+import { Explainer, type FileReports } from './explain/explainer.js';
 import type { Term } from './leadership/leadership.js';
 import type { Part } from './loop/lifecycle.js';
 import { Holdings, MasterTerm, type TermOptions } from './master-term.js';
@@ -140,7 +139,7 @@ export class Master implements Part {
   /** Explains instances, configurations and nodes. */
   explainer(files: FileReports): Explainer {
     const led = (): MasterTerm => this.led();
-    return new FactsExplainer({
+    return new Explainer({
       ...this.state,
       files,
       get decisions() {

@@ -26,8 +26,7 @@ import { validateConfiguration } from './parse.js';
 import type { Precondition } from './precondition.js';
 import type { FileConflict, RecordFollower } from './record-follower.js';
 import type { DirectorySource } from './source.js';
-import { ConfigurationWatch } from './watch.js';
-import { findWatchPoints } from './watch-points.js';
+import { ConfigurationWatch, findWatchPoints } from './watch.js';
 
 /** The wait before the second look at a file that looks broken or gone. */
 const SECOND_LOOK_MS = 100;
@@ -38,11 +37,6 @@ const SAFETY_LOOK_MS = 30_000;
 /** With more hinted files than this, look at everything: events may have been lost. */
 const MAX_HINTS = 64;
 
-export interface ReloadOptions {
-  /** True: all configurations without a file may be removed, however many at once. */
-  readonly isConfirmed?: boolean;
-}
-
 /** The configuration files of the other masters that share the records. */
 export interface OtherFiles {
   /**
@@ -50,8 +44,11 @@ export interface OtherFiles {
    * this node too.
    */
   faults(): readonly ConfigurationFileError[];
-  /** Resolves when all masters that can be reached have read their files again. */
-  reload(options: ReloadOptions): Promise<void>;
+  /**
+   * Resolves when all masters that can be reached have read their files again. `isConfirmed`: all configurations without
+   * a file may be removed, however many at once.
+   */
+  reload(isConfirmed: boolean): Promise<void>;
 }
 
 interface ConfigurationFilesOptions {
@@ -214,13 +211,13 @@ export class ConfigurationFiles implements Part {
    * Reads everything anew and believes it, even an empty directory that took the place of another; on all masters. Also
    * tries again to watch the directory. Resolves when readers see the changes. Throws what the store throws.
    */
-  async reload(options: ReloadOptions = {}): Promise<void> {
-    await this.reloadHere(options);
-    await this.#options.others?.reload(options);
+  async reload(isConfirmed = false): Promise<void> {
+    await this.reloadHere(isConfirmed);
+    await this.#options.others?.reload(isConfirmed);
   }
 
   /** As `reload`, but only for this master's files. */
-  async reloadHere({ isConfirmed = false }: ReloadOptions): Promise<void> {
+  async reloadHere(isConfirmed: boolean): Promise<void> {
     await this.#change(
       async () => {
         this.#isPolling = false;
@@ -233,8 +230,7 @@ export class ConfigurationFiles implements Part {
 
   /** Reads one file anew, without an effect on the records. Undefined: no such file. */
   inspect(file: string): Promise<Reading | undefined> {
-    const { clock } = this.#options;
-    return new DirectoryReader({ directory: this.#source.directory, clock }).readFile(file);
+    return new DirectoryReader(this.#source.directory, this.#options.clock).readFile(file);
   }
 
   async #change(write: () => Promise<void>, confirmed?: Confirmed): Promise<void> {

@@ -28,6 +28,14 @@ export type Reading =
   | { readonly kind: 'valid'; readonly signature: string; readonly parsed: ParsedConfiguration }
   | { readonly kind: 'broken'; readonly signature: string; readonly error: ConfigurationFileError };
 
+/** True when the file is valid, and says the configuration `name`. */
+export function says(
+  reading: Reading | undefined,
+  name: string,
+): reading is Extract<Reading, { kind: 'valid' }> {
+  return reading?.kind === 'valid' && reading.parsed.configuration.name === name;
+}
+
 interface DirectoryReading {
   readonly files: ReadonlyMap<string, Reading>;
   /** Names of files that are symbolic links. Their targets must be watched too. */
@@ -48,11 +56,6 @@ interface Known {
   readonly isFresh: boolean;
 }
 
-interface DirectoryReaderOptions {
-  readonly directory: string;
-  readonly clock: Pick<Clock, 'now'>;
-}
-
 export class DirectoryReader {
   readonly #directory: string;
   readonly #clock: Pick<Clock, 'now'>;
@@ -60,7 +63,7 @@ export class DirectoryReader {
   #identity: string | undefined;
   #id: string | undefined;
 
-  constructor({ directory, clock }: DirectoryReaderOptions) {
+  constructor(directory: string, clock: Pick<Clock, 'now'>) {
     this.#directory = directory;
     this.#clock = clock;
   }
@@ -208,7 +211,12 @@ async function readFully(handle: FileHandle, bytes: Buffer): Promise<number> {
 }
 
 function broken(file: string, signature: string, message: string): Reading {
-  return { kind: 'broken', signature, error: { file, line: null, column: null, field: null, message } };
+  return { kind: 'broken', signature, error: faultOf(file, message) };
+}
+
+/** A fault without a place in the text of the file. */
+export function faultOf(file: string, message: string): ConfigurationFileError {
+  return { file, line: null, column: null, field: null, message };
 }
 
 function identityOf({ dev, ino }: Stats): string {

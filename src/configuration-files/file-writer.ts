@@ -2,15 +2,13 @@
  * Writes and removes configuration files for the API. It chooses the file of a configuration, and finds the files
  * that say its name.
  */
-import { unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { replaceFile } from '../files/replace-file.js';
-import { syncPath } from '../files/sync-path.js';
-import { isMissing } from '../files/system-error.js';
 import type { ConfigurationRecord } from '../model/configuration.js';
 import { DroverError } from '../model/errors.js';
 import { unknownConfiguration } from '../model/unknown.js';
 import type { MirrorReader } from '../store/mirror.js';
+import { says } from './directory.js';
 import { fileReason } from './file-reason.js';
 import { MAX_FILE_BYTES, type ParsedConfiguration } from './parse.js';
 import { type Precondition, requireRevision } from './precondition.js';
@@ -62,9 +60,7 @@ export class ConfigurationFileWriter implements ConfigurationEditor {
     await this.#attempt(`configuration "${name}" could not be removed`, async () => {
       const files = await this.#filesOf(name);
       await this.#require(name, precondition);
-      for (const file of files) await unlink(join(this.#source.directory, file)).catch(ignoreMissing);
-      await this.#source.readFiles(files);
-      await syncPath(this.#source.directory);
+      await this.#source.removeFiles(files);
     });
   }
 
@@ -85,20 +81,17 @@ export class ConfigurationFileWriter implements ConfigurationEditor {
     );
   }
 
-  /** The revision of the file that says this name, which may not be in force yet; else the revision in force. */
+  /**
+   * The revision of the file that says this name, which may not be in force yet; else the revision in force, or that of
+   * another file that says the name.
+   */
   async #revisionOf(name: string): Promise<string | undefined> {
     const record = this.#configurations.get(name)?.value;
     if (record !== undefined && !this.#isOurs(record)) return record.hash;
     const reading = await this.#source.readFile(record?.sourceFile ?? `${name}.json`);
-    const isIt = reading?.kind === 'valid' && reading.parsed.configuration.name === name;
-    return isIt ? reading.parsed.hash : (record?.hash ?? this.#saidBy(name));
-  }
-
-  /** The revision of a file that says this name. */
-  #saidBy(name: string): string | undefined {
-    for (const reading of this.#source.files?.values() ?? [])
-      if (reading.kind === 'valid' && reading.parsed.configuration.name === name) return reading.parsed.hash;
-    return undefined;
+    if (says(reading, name)) return reading.parsed.hash;
+    const others = [...(this.#source.files?.values() ?? [])];
+    return record?.hash ?? others.find((one) => says(one, name))?.parsed.hash;
   }
 
   async #attempt(what: string, work: () => Promise<void>): Promise<void> {
@@ -127,7 +120,7 @@ export class ConfigurationFileWriter implements ConfigurationEditor {
 
   async #canHold(file: string, name: string): Promise<boolean> {
     const reading = await this.#source.readFile(file);
-    if (reading?.kind === 'valid') return reading.parsed.configuration.name === name;
+    if (reading?.kind === 'valid') return says(reading, name);
     for (const [other, { value }] of this.#configurations.entries())
       if (this.#isOurs(value) && value.sourceFile === file && other !== name) return false;
     return true;
@@ -143,11 +136,9 @@ export class ConfigurationFileWriter implements ConfigurationEditor {
       );
     const files: string[] = [];
     for (const [file, settled] of [...(this.#source.files ?? [])]) {
-      const isSource = file === sourceFile;
-      if (!isSource && !(settled.kind === 'valid' && settled.parsed.configuration.name === name)) continue;
+      if (file !== sourceFile && !says(settled, name)) continue;
       const reading = await this.#source.readFile(file);
-      const saysAnother = reading?.kind === 'valid' && reading.parsed.configuration.name !== name;
-      if (!saysAnother) files.push(file);
+      if (reading?.kind !== 'valid' || says(reading, name)) files.push(file);
     }
     return files;
   }
@@ -166,8 +157,4 @@ export function configurationFileText(name: string, input: unknown): string {
   if (Buffer.byteLength(text) <= MAX_FILE_BYTES) return text;
   const limit = `a configuration must fit into a file of ${MAX_FILE_BYTES / 1024} KiB`;
   throw new DroverError('DRV_CONFIGURATION_INVALID', limit);
-}
-
-function ignoreMissing(error: unknown): void {
-  if (!isMissing(error)) throw error;
 }

@@ -65,9 +65,7 @@ function problemsOfIssue(issue: Issue, rules: Rule, input: unknown): Problem[] {
         return inner.flatMap((one) =>
           problemsOfIssue({ ...one, path: [...path, ...one.path] }, rules, input),
         );
-      return [
-        { path, message: `must be ${accepted(rule)}${shown(path, valueAt(input, path))}`, at: 'value' },
-      ];
+      break;
     }
     case 'custom':
     case 'invalid_format': {
@@ -77,10 +75,9 @@ function problemsOfIssue(issue: Issue, rules: Rule, input: unknown): Problem[] {
       return [{ path, message: `${issue.message}${is}`, at: 'value' }];
     }
     default:
-      return [
-        { path, message: `must be ${accepted(rule)}${shown(path, valueAt(input, path))}`, at: 'value' },
-      ];
   }
+  const message = `must be ${accepted(rule)}${shown(path, valueAt(input, path))}`;
+  return [{ path, message, at: 'value' }];
 }
 
 /** For a union: the issues of the branch whose type matches the value; undefined: none matches. */

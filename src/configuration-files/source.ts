@@ -2,11 +2,14 @@
  * Answers what the configuration files of one node say, as far as that can be believed. It reads when a caller asks.
  * The controllers observe it, and decide what that means for the records.
  */
-import { basename } from 'node:path';
+import { unlink } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { syncPath } from '../files/sync-path.js';
+import { ignoreMissing } from '../files/system-error.js';
 import type { Clock } from '../loop/clock.js';
 import type { ConfigurationFileError, ConfigurationFileWarning } from '../model/configuration.js';
 import type { Logger } from '../telemetry/logger.js';
-import { DirectoryReader, DirectoryUnusable, type Reading } from './directory.js';
+import { DirectoryReader, DirectoryUnusable, faultOf, type Reading } from './directory.js';
 import { FileWarningLog, fileWarnings } from './file-warnings.js';
 import { ContentOrigins } from './history/content-origins.js';
 import { SettledFiles } from './settled-files.js';
@@ -62,7 +65,7 @@ export class DirectorySource implements ConfigurationSource {
     this.directory = options.directory;
     this.#options = options;
     this.origins = new ContentOrigins(options.directory, options.logger);
-    this.#reader = new DirectoryReader(options);
+    this.#reader = new DirectoryReader(options.directory, options.clock);
     this.#warningLog = new FileWarningLog(options.logger);
   }
 
@@ -125,8 +128,7 @@ export class DirectorySource implements ConfigurationSource {
       this.#tell();
     } catch (error) {
       if (!(error instanceof DirectoryUnusable)) throw error;
-      const file = basename(this.directory);
-      this.#fault = { file, line: null, column: null, field: null, message: error.message };
+      this.#fault = faultOf(basename(this.directory), error.message);
     }
   }
 
@@ -167,6 +169,13 @@ export class DirectorySource implements ConfigurationSource {
     await this.origins.look(readings, this.#settled.files);
     this.#settled.take(readings, { number, isFinal: true });
     return readings;
+  }
+
+  /** Removes these files, and believes that all are gone at the same moment. Resolves when that is on disk. */
+  async removeFiles(files: readonly string[]): Promise<void> {
+    for (const file of files) await unlink(join(this.directory, file)).catch(ignoreMissing);
+    await this.readFiles(files);
+    await syncPath(this.directory);
   }
 
   #tell(): void {

@@ -5,11 +5,11 @@
 import type { NodeRecord } from '../model/node.js';
 import type { DrainProgress } from '../model/node-drain.js';
 import { countText, durationText } from '../model/words.js';
-import { QUIET_MS } from './away.js';
 import type { ContactView } from './decisions.js';
 import type { NodeExplanation } from './explanation.js';
 import type { InstanceFacts, Story } from './facts.js';
 import { storyOfInstance } from './instance.js';
+import { QUIET_MS } from './unplaced.js';
 
 export interface NodeFacts {
   readonly node: NodeRecord;

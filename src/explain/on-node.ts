@@ -114,14 +114,18 @@ function stopped(facts: InstanceFacts, { goal, exits }: InstanceDescription): St
 }
 
 /** The story of an instance that was asked to stop, and has stopped. */
-export function asked({ record, service }: InstanceFacts, how: string): Story {
-  const isCounted = service?.counted.has(record.id) === true;
+export function asked(facts: InstanceFacts, how: string): Story {
+  return atRest(facts, `is stopped, as it should be${how}`, 'starts it');
+}
+
+function atRest({ record: { id }, service }: InstanceFacts, says: string, starts: string): Story {
   return {
-    says: `is stopped, as it should be${how}`,
-    next: isCounted
-      ? 'It stays so and keeps its slot: nothing is created in its place.'
-      : 'It stays so until it is started.',
-    advice: `\`instance start ${record.id}\` starts it, \`instance delete ${record.id}\` removes it.`,
+    says,
+    next:
+      service?.counted.has(id) === true
+        ? 'It stays so and keeps its slot: nothing is created in its place.'
+        : 'It stays so until it is started.',
+    advice: `\`instance start ${id}\` ${starts}, \`instance delete ${id}\` removes it.`,
     isSettled: true,
   };
 }
@@ -165,16 +169,8 @@ function finished(facts: InstanceFacts, seen: InstanceDescription): Story | unde
 }
 
 /** The story of an instance that ended by itself and is not started again. */
-export function finishedStory({ record, service }: InstanceFacts, how: string): Story {
-  const isCounted = service?.counted.has(record.id) === true;
-  return {
-    says: `has ended, and restartPolicy does not start it again${how}`,
-    next: isCounted
-      ? 'It stays so and keeps its slot: nothing is created in its place.'
-      : 'It stays so until it is started.',
-    advice: `\`instance start ${record.id}\` starts it anew, \`instance delete ${record.id}\` removes it.`,
-    isSettled: true,
-  };
+export function finishedStory(facts: InstanceFacts, how: string): Story {
+  return atRest(facts, `has ended, and restartPolicy does not start it again${how}`, 'starts it anew');
 }
 
 /** Names the process, for a sentence. */

@@ -25,7 +25,7 @@ export interface Target {
 export async function readTarget(root: string): Promise<Target> {
   const configurations = join(root, 'configurations');
   const isThere = await exists(configurations);
-  const reader = new DirectoryReader({ directory: configurations, clock: new SystemClock() });
+  const reader = new DirectoryReader(configurations, new SystemClock());
   return {
     root,
     node: await readMainConfiguration(join(root, 'config.json')).catch(messageOf),

@@ -39,21 +39,14 @@ export class ContentsInForce {
   }
 
   /**
-   * The content that new instances would get in the end if `record` were in force; `record` need not be stored.
-   * Assumes that canaries turn out good, but that nobody promotes by hand. Plans use this.
+   * The content that new instances would get in the end under `record` and `rollout`; neither need be stored. Assumes
+   * that canaries turn out good, but that nobody promotes by hand. Plans use this.
    */
-  expectedUnder(record: ConfigurationContent): ContentInForce {
-    const rollout = this.#sources.rollouts.get(record.configuration.name)?.value;
+  expectedUnder(record: ConfigurationContent, rollout: RolloutRecord | undefined): ContentInForce {
     if (rollout === undefined) return { ...record, generation: 0 };
-    const isPromoted = !this.isHeldBackUnder(record) && record.configuration.update?.promote === 'auto';
+    const isPromoted = !isHeldBack(rollout) && record.configuration.update?.promote === 'auto';
     const revision = isPromoted ? record.hash : this.#revisionOf(record, rollout);
     return this.#content(record, revision, rollout.generation);
-  }
-
-  /** True when the rollout would hold `record` back; `record` need not be stored. */
-  isHeldBackUnder(record: ConfigurationContent): boolean {
-    const rollout = this.#sources.rollouts.get(record.configuration.name)?.value;
-    return rollout !== undefined && isHeldBack(rollout) && !this.isNews(record, rollout);
   }
 
   /** The content that the rollout of a configuration brings its instances to. Undefined: there is no rollout. */
@@ -70,7 +63,7 @@ export class ContentsInForce {
 
   /**
    * True when the content differs from the rollout's content (`rollout.to`) in a field that does not apply to a
-   * running process. A new rollout is then about to begin.
+   * running process.
    */
   isNews({ configuration, hash }: ConfigurationContent, rollout: RolloutRecord): boolean {
     if (rollout.to === hash) return false;

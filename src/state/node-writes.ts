@@ -7,7 +7,7 @@ import { DroverError } from '../model/errors.js';
 import type { InstanceRecord } from '../model/instance.js';
 import type { NodeRecord } from '../model/node.js';
 import { unknownNode } from '../model/unknown.js';
-import { countText } from '../model/words.js';
+import { countText, listText } from '../model/words.js';
 import { instanceKey, nodeKey } from '../store/keys.js';
 import type { Mirrored, MirrorReader } from '../store/mirror.js';
 import { modify, type RecordSet, untilShown } from '../store/modify.js';
@@ -165,7 +165,7 @@ export class NodeWriter {
     const statics = idsOf(this.#heldBy(nodeId).filter(isKept));
     if (statics.length > 0)
       throw inUse(
-        `node ${nodeId} has the files of ${countText(statics.length, 'static instance')} (${shortList(statics)}): delete these first, or use --force to remove their records and leave the files on its disk`,
+        `node ${nodeId} has the files of ${countText(statics.length, 'static instance')} (${listText(statics, 5)}): delete these first, or use --force to remove their records and leave the files on its disk`,
       );
   }
 
@@ -196,10 +196,6 @@ function asGone(record: InstanceRecord): InstanceRecord {
 
 function idsOf(records: readonly InstanceRecord[]): string[] {
   return records.map(({ id }) => id).sort();
-}
-
-function shortList(ids: readonly string[]): string {
-  return ids.length > 5 ? `${ids.slice(0, 5).join(', ')} and ${ids.length - 5} more` : ids.join(', ');
 }
 
 function inUse(message: string): DroverError {

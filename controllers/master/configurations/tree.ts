@@ -1,8 +1,12 @@
 /** The configuration files of a master and their records, as the two sides of a view (`src/views/view.ts`). */
-import { textOfRecord } from '../../../src/configuration-files/file-text.js';
-import type { LocalFiles, SaidHere } from '../../../src/configuration-files/local-files.js';
-import type { RecordEdit } from '../../../src/configuration-files/record-edits.js';
-import { inTransactions } from '../../../src/configuration-files/record-transactions.js';
+
+import { type Reading, says } from '../../../src/configuration-files/directory.js';
+import {
+  type LocalFiles,
+  type SaidHere,
+  textOfRecord,
+} from '../../../src/configuration-files/local-files.js';
+import { inTransactions, type RecordEdit } from '../../../src/configuration-files/record-edits.js';
 import type { ConfigurationSource } from '../../../src/configuration-files/source.js';
 import { Conflict } from '../../../src/loop/reconciler.js';
 import type { ConfigurationRecord } from '../../../src/model/configuration.js';
@@ -18,7 +22,6 @@ import type {
   RemovalThere,
   ViewTree,
 } from '../../../src/views/view.js';
-import { ownersOf } from './owners.js';
 
 export interface ConfigurationTreeOptions {
   readonly source: ConfigurationSource;
@@ -80,7 +83,7 @@ export class ConfigurationTree implements ViewTree {
     const { files, suspects, fault, directoryId, nodeId } = source;
     if (files === undefined || fault !== undefined || directoryId === undefined || !configurations.isReady)
       return undefined;
-    this.#owners = ownersOf({ files, records: configurations });
+    this.#owners = ownersOf(files, configurations);
     const here = new Map<string, string>();
     const undecided = new Set(this.isAlone ? [] : configurations.setAside.keys());
     const unsure = new Set(suspects);
@@ -177,4 +180,28 @@ export class ConfigurationTree implements ViewTree {
 
 function textKey(name: string, hash: string): string {
   return `${name} ${hash}`;
+}
+
+/**
+ * Finds the file that owns each name. A name stays with the file of its record while that file exists and says no other
+ * name: a broken file keeps its name. Otherwise the first file by name that says it owns the name.
+ */
+function ownersOf(
+  files: ReadonlyMap<string, Reading>,
+  records: Pick<MirrorReader<ConfigurationRecord>, 'entries'>,
+): ReadonlyMap<string, string> {
+  const owners = new Map<string, string>();
+  for (const [name, { value }] of records.entries()) {
+    // Ignore the record's node: after a change of the node's id, the files are still the same.
+    const reading = files.get(value.sourceFile);
+    if (reading?.kind === 'broken' || says(reading, name)) owners.set(name, value.sourceFile);
+  }
+  const claims = new Map<string, string>();
+  for (const [file, reading] of files) {
+    if (reading.kind === 'broken') continue;
+    const { name } = reading.parsed.configuration;
+    if (!owners.has(name) && file < (claims.get(name) ?? `${file}~`)) claims.set(name, file);
+  }
+  for (const [name, file] of claims) owners.set(name, file);
+  return owners;
 }

@@ -7,11 +7,6 @@ import type { StateRecords } from '../../../src/state/master-state.js';
 import type { LookupReader } from '../../../src/store/lookup.js';
 import { type CountedInstance, isOrdinary, type ServiceFacts } from './plan.js';
 
-export interface CountedInstancesOptions extends StateRecords {
-  /** As in `ReconcilersOptions`. */
-  readonly ending?: AbortSignal | undefined;
-}
-
 /**
  * The fields assumed for an instance whose record is set aside: the oldest of its configuration, and up unless its node
  * is lost. No report of its node can be recorded.
@@ -28,15 +23,16 @@ const OF_SET_ASIDE = {
 } as const;
 
 export class CountedInstances {
-  readonly #options: CountedInstancesOptions;
+  readonly #options: StateRecords;
   /** By configuration, the instances that are not ordinary (`isOrdinary`): each must be looked at. */
   readonly #unusual: LookupReader<string>;
 
-  constructor(options: CountedInstancesOptions) {
+  /** `ending`: as in `ReconcilersOptions`. */
+  constructor(options: StateRecords, ending?: AbortSignal) {
     this.#options = options;
     this.#unusual = options.instances.lookup(
       (record) => (isOrdinary(record) ? [] : [record.configurationName]),
-      options.ending,
+      ending,
     );
   }
 

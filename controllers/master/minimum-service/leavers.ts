@@ -1,4 +1,7 @@
-/** The instances that end because their configuration is gone: finds them and ends them, as `leaving.ts` decides. */
+/**
+ * The instances that end because their configuration is gone: those whose own content says `"onDelete": "stop"`. The
+ * store keeps that content as long as an instance has it.
+ */
 
 import type { Clock } from '../../../src/loop/clock.js';
 import { Conflict } from '../../../src/loop/reconciler.js';
@@ -6,8 +9,12 @@ import { hasPlayers, type InstanceRecord, playersOf } from '../../../src/model/i
 import type { InstanceWriter } from '../../../src/state/instance-writes.js';
 import type { StateRecords } from '../../../src/state/master-state.js';
 import type { Logger } from '../../../src/telemetry/logger.js';
-import type { LeavingFacts, LeavingInstance, LeavingStep } from './leaving.js';
-import { after, patienceOf } from './surplus.js';
+import { after, type EndStep, type LeavingInstance, patienceOf } from './surplus.js';
+
+export interface LeavingFacts {
+  readonly name: string;
+  readonly leaving: readonly LeavingInstance[];
+}
 
 interface LeaversOptions extends StateRecords {
   readonly writer: Pick<InstanceWriter, 'removeWhile' | 'stopWhile'>;
@@ -61,7 +68,8 @@ export class Leavers {
     return { name, leaving };
   }
 
-  async perform({ name, id, evenUsed }: LeavingStep): Promise<void> {
+  /** Stops a static instance, removes any other. */
+  async perform({ name, id, evenUsed }: EndStep<'leave'>): Promise<void> {
     const { writer, logger } = this.#options;
     const isDue = (record: InstanceRecord): boolean =>
       isStanding(record) && (evenUsed || !hasPlayers(record)) && this.#isGone(name);

@@ -5,16 +5,10 @@
 
 import { backoffMs } from '../../../src/loop/backoff.js';
 import type { Plan } from '../../../src/loop/reconciler.js';
-import {
-  type InstanceRecord,
-  type InstanceState,
-  type Maker,
-  mayBeUsed,
-  type Players,
-} from '../../../src/model/instance.js';
+import type { InstanceRecord, InstanceState, Maker, Players } from '../../../src/model/instance.js';
 import type { NodeCondition } from '../../../src/model/node.js';
 import { MAX_OPERATIONS } from '../../../src/store/store.js';
-import { type Patience, type Surplus, surplusOf } from './surplus.js';
+import { type EndStep, type LeavingInstance, type Patience, planEnds, surplusOf } from './surplus.js';
 
 /** A pass is one transaction, which also checks the configuration and each original. */
 const MOST_PER_PASS = MAX_OPERATIONS - 1;
@@ -94,16 +88,15 @@ export type ServiceStep =
     }
   /** Ends an instance above the maximum. A static instance is stopped, any other is removed. */
   | { readonly do: 'stop' | 'remove'; readonly name: string; readonly id: string }
-  /**
-   * Removes an instance beyond a lowered minimum, unless it has got players meanwhile for whom the controller waits.
-   */
-  | { readonly do: 'shed'; readonly name: string; readonly id: string; readonly evenUsed: boolean };
+  /** Removes an instance beyond a lowered minimum. */
+  | EndStep<'shed'>;
 
 export function plan(facts: ServiceFacts, now: number): Plan<ServiceStep> {
   const surplus = planSurplus(facts);
   if (surplus.length > 0) return { steps: surplus };
-  const shed = planShed(facts);
-  if (shed !== undefined) return shed;
+  // While instances beyond a lowered minimum wait for their players, the minimum is met.
+  const leaving = surplusIn(facts);
+  if (leaving.length > 0) return planEnds('shed', facts.name, leaving);
   const missing = missingOf(facts);
   if (missing <= 0) return { steps: [] };
   const { streak, waitMs } = creationDelay(facts, now);
@@ -123,27 +116,10 @@ export function missingOf(facts: ServiceFacts): number {
  * The instances beyond a lowered minimum, where the configuration wants them removed. Above the minimum, `instances`
  * has every instance.
  */
-export function surplusIn({ minimum, surplus: patience, instances }: ServiceFacts): Surplus {
-  if (patience === undefined) return { now: [], waiting: [] };
+export function surplusIn({ minimum, surplus: patience, instances }: ServiceFacts): LeavingInstance[] {
+  if (patience === undefined) return [];
   const standing = instances.filter((one) => isWanted(one) && countsTowardsMinimum(one));
   return surplusOf(standing, minimum, patience);
-}
-
-/**
- * Undefined: no instance is beyond a lowered minimum. While some of them wait for their players, the minimum is met.
- */
-function planShed(facts: ServiceFacts): Plan<ServiceStep> | undefined {
-  const { name, surplus: patience } = facts;
-  const { now, waiting } = surplusIn(facts);
-  if (patience === undefined || now.length + waiting.length === 0) return undefined;
-  const steps = now.map(({ id, players }) => ({
-    do: 'shed' as const,
-    name,
-    id,
-    evenUsed: mayBeUsed(players),
-  }));
-  const isTimed = waiting.length > 0 && patience.leftMs !== null;
-  return isTimed ? { steps, recheckInMs: patience.leftMs ?? 0 } : { steps };
 }
 
 /** The limit of creations in a transaction: the check of each original takes the room of one creation. */

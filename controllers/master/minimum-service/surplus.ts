@@ -1,7 +1,9 @@
 /**
- * Chooses what `"surplus": "remove"` ends after a minimum was lowered: instances that the enforcer made, beyond the
- * minimum. Pure.
+ * What minimum-service ends although it is wanted: instances beyond a lowered minimum with `"surplus": "remove"`, and
+ * those of a configuration that is gone. Players are waited for alike. Pure.
  */
+import type { LeavingView } from '../../../src/explain/decisions.js';
+import type { Plan } from '../../../src/loop/reconciler.js';
 import type { Configuration } from '../../../src/model/configuration.js';
 import { mayBeUsed } from '../../../src/model/instance.js';
 import { NO_UPDATE } from '../../../src/model/update.js';
@@ -25,10 +27,47 @@ export function after(patience: Patience, passedMs: number): Patience {
   return patience.leftMs === null ? patience : { ...patience, leftMs: patience.leftMs - passedMs };
 }
 
-export interface Surplus {
-  readonly now: readonly CountedInstance[];
-  /** The instances that go when their players have left. */
-  readonly waiting: readonly CountedInstance[];
+/** An instance that is to end. A static instance that is stopped has ended. */
+export interface LeavingInstance extends Pick<CountedInstance, 'id' | 'players'> {
+  /**
+   * The patience that `update` of the content in force asks for. When the configuration is gone, the instance's own
+   * content counts.
+   */
+  readonly patience: Patience;
+}
+
+/** Ends an instance, unless it has got players meanwhile for whom the controller waits. */
+export interface EndStep<How extends string> {
+  readonly do: How;
+  readonly name: string;
+  readonly id: string;
+  readonly evenUsed: boolean;
+}
+
+/** Ends the instances that wait for no players. `name`: their configuration. */
+export function planEnds<How extends string>(
+  how: How,
+  name: string,
+  leaving: readonly LeavingInstance[],
+): Plan<EndStep<How>> {
+  const { now, waiting } = split(leaving);
+  const steps = now.map(({ id, players }) => ({ do: how, name, id, evenUsed: mayBeUsed(players) }));
+  const waits = waiting.flatMap(({ patience }) => patience.leftMs ?? []);
+  return waits.length === 0 ? { steps } : { steps, recheckInMs: Math.min(...waits) };
+}
+
+/** Parts the instances that go now from those that go when their players have left. */
+export function split(leaving: readonly LeavingInstance[]): {
+  readonly now: readonly LeavingInstance[];
+  readonly waiting: readonly LeavingInstance[];
+} {
+  return { now: leaving.filter((one) => !isWaitedFor(one)), waiting: leaving.filter(isWaitedFor) };
+}
+
+/** How many go now, and how many wait, for `why`. */
+export function viewOfLeaving(leaving: readonly LeavingInstance[]): LeavingView {
+  const { now, waiting } = split(leaving);
+  return { going: now.length, waiting: waiting.length };
 }
 
 /**
@@ -40,7 +79,7 @@ export function surplusOf(
   standing: readonly CountedInstance[],
   minimum: number,
   patience: Patience,
-): Surplus {
+): LeavingInstance[] {
   const ids = new Set(standing.map(({ id }) => id));
   const originals = new Set(standing.map(({ replaces }) => replaces));
   const made = standing.filter(
@@ -48,15 +87,12 @@ export function surplusOf(
       maker === 'enforcer' && knowledge !== 'awaits-report' && (replaces === null || !ids.has(replaces)),
   );
   const most = made.length - minimum;
-  if (most <= 0) return { now: [], waiting: [] };
-  const going = made
+  if (most <= 0) return [];
+  return made
     .filter(({ id }) => !originals.has(id))
     .toSorted((a, b) => rank(a) - rank(b) || b.createdAt - a.createdAt || (a.id < b.id ? -1 : 1))
-    .slice(0, most);
-  return {
-    now: going.filter((one) => !isWaitedFor(one, patience)),
-    waiting: going.filter((one) => isWaitedFor(one, patience)),
-  };
+    .slice(0, most)
+    .map(({ id, players }) => ({ id, players, patience }));
 }
 
 function rank({ players, state }: CountedInstance): number {
@@ -64,7 +100,6 @@ function rank({ players, state }: CountedInstance): number {
   return state === 'ONLINE' ? 1 : 0;
 }
 
-export function isWaitedFor({ players }: Pick<CountedInstance, 'players'>, patience: Patience): boolean {
-  const { players: how, leftMs } = patience;
+function isWaitedFor({ players, patience: { players: how, leftMs } }: LeavingInstance): boolean {
   return mayBeUsed(players) && how === 'wait' && (leftMs === null || leftMs > 0);
 }

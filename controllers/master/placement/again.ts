@@ -2,17 +2,15 @@
  * The place of an instance that takes another content in place: the same node, and the same port if the content allows
  * it. The conditions are those of every placement; what the instance already holds counts as free.
  */
-import type { Clock } from '../../../src/loop/clock.js';
 import { DroverError } from '../../../src/model/errors.js';
-import type { InstancePlacement, PlacedTemplate } from '../../../src/model/instance.js';
+import type { InstancePlacement } from '../../../src/model/instance.js';
 import { candidateOf, type FleetSources, type Question, questionOf, withPort } from './candidates.js';
 import { type Candidate, firstFailed } from './conditions.js';
 import type { PlacesOptions } from './places.js';
+import { placementAt } from './plan.js';
 import type { PlacedUpdate } from './reconciler.js';
 
-interface AgainOptions extends FleetSources, Pick<PlacesOptions, 'chooseTemplates'> {
-  readonly clock: Pick<Clock, 'now'>;
-}
+type AgainOptions = Pick<PlacesOptions, keyof FleetSources | 'chooseTemplates' | 'clock'>;
 
 /** Throws DRV_UPDATE_REFUSED, which names the first condition that the node fails. */
 export function placementAgain(options: AgainOptions, update: PlacedUpdate): InstancePlacement {
@@ -28,14 +26,7 @@ export function placementAgain(options: AgainOptions, update: PlacedUpdate): Ins
       update,
       `its node ${candidate.nodeId} ${failed.tell({ ...question, home: null }, candidate, options.clock.now())}`,
     );
-  return place(candidate, templates);
-}
-
-function place(
-  { nodeId, port, hostAddress }: Candidate,
-  templates: readonly PlacedTemplate[],
-): InstancePlacement {
-  return { nodeId, port: port ?? null, hostAddress, templates: [...templates] };
+  return placementAt(candidate, templates);
 }
 
 /**

@@ -4,7 +4,7 @@
  */
 import type { NodeVerdict } from '../../../src/explain/explanation.js';
 import type { NodeCondition } from '../../../src/model/node.js';
-import { countText, durationText } from '../../../src/model/words.js';
+import { countText, durationText, listText } from '../../../src/model/words.js';
 
 /** The facts that decide about one node for one instance. */
 export interface Candidate {
@@ -59,6 +59,8 @@ export interface NodeFit {
   readonly failed: Condition | undefined;
 }
 
+const MOST_NAMED = 3;
+
 export const PORT: Condition = {
   code: 'port',
   fails: (_needs, node) => node.port === undefined,
@@ -72,7 +74,7 @@ const CONDITIONS: readonly Condition[] = [
     code: 'not-allowed',
     fails: (_needs, node) => !node.isAllowed,
     say: (_needs, nodes) => `${nodes.length} not in the configuration's nodes`,
-    tell: ({ allowedNodes }) => `is not in the configuration's nodes (${shortList(allowedNodes)})`,
+    tell: ({ allowedNodes }) => `is not in the configuration's nodes (${listText(allowedNodes, MOST_NAMED)})`,
   },
   {
     code: 'not-home',
@@ -84,7 +86,11 @@ const CONDITIONS: readonly Condition[] = [
   {
     code: 'not-connected',
     fails: (_needs, node) => node.condition !== 'connected',
-    say: (_needs, nodes) => `${nodes.length} not connected (${shortList(nodes.map(({ nodeId }) => nodeId))})`,
+    say: (_needs, nodes) =>
+      `${nodes.length} not connected (${listText(
+        nodes.map(({ nodeId }) => nodeId),
+        MOST_NAMED,
+      )})`,
     tell: (_needs, { condition, conditionSince }, now) =>
       condition === 'lost'
         ? `has been lost for ${durationText(now - conditionSince)}: no beats arrive`
@@ -93,7 +99,11 @@ const CONDITIONS: readonly Condition[] = [
   {
     code: 'cordoned',
     fails: (_needs, node) => node.isCordoned,
-    say: (_needs, nodes) => `${nodes.length} cordoned (${shortList(nodes.map(({ nodeId }) => nodeId))})`,
+    say: (_needs, nodes) =>
+      `${nodes.length} cordoned (${listText(
+        nodes.map(({ nodeId }) => nodeId),
+        MOST_NAMED,
+      )})`,
     tell: () => 'is cordoned: it takes no new instances',
   },
   {
@@ -161,13 +171,6 @@ export function describeFit(needs: Needs, { node, failed }: NodeFit, now: number
 function tellFit({ ramMB }: Needs, { freeRamMB, maxRamMB, port }: Candidate): string {
   const atPort = port == null ? '' : `, port ${port}`;
   return `fits: needs ${ramMB} MB of RAM, ${freeRamMB} MB of ${maxRamMB} MB free${atPort}`;
-}
-
-function shortList(ids: readonly string[]): string {
-  const shown = ids.slice(0, 3);
-  return ids.length > shown.length
-    ? `${shown.join(', ')} and ${ids.length - shown.length} more`
-    : shown.join(', ');
 }
 
 function most(nodes: readonly Candidate[], field: 'freeRamMB' | 'freeCpu'): number {

@@ -8,16 +8,20 @@ import type { Clock } from '../../../src/loop/clock.js';
 import type { Configuration } from '../../../src/model/configuration.js';
 import type { InstanceRecord, PlacedTemplate } from '../../../src/model/instance.js';
 import type { NodeRecord } from '../../../src/model/node.js';
-import type { StateRecords } from '../../../src/state/master-state.js';
+import type { MirrorReader } from '../../../src/store/mirror.js';
 import { candidateOf, type FleetSources, type Question, questionOf, withPort } from './candidates.js';
 import { type Candidate, firstFailed, type Needs } from './conditions.js';
 import type { FleetChanges } from './fleet-changes.js';
 import { AWAIT_NODES_MS, type Awaited, type PlacementFacts } from './plan.js';
-import type { Refusal, Shortlist } from './shortlist.js';
-import { Shortlists } from './shortlists.js';
+import { type Refusal, Shortlist, type ShortlistSources } from './shortlist.js';
 import { viewOf } from './view.js';
 
-export interface PlacesOptions extends FleetSources, Omit<StateRecords, 'nodes'> {
+/** How many shortlists are kept: each holds an entry for every node. A dropped one is made anew. */
+const MOST_SHORTLISTS = 64;
+
+export interface PlacesOptions extends FleetSources {
+  readonly instances: Pick<MirrorReader<InstanceRecord>, 'get'>;
+  readonly revisions: Pick<MirrorReader<Configuration>, 'get'>;
   readonly changes: FleetChanges;
   readonly beats: Pick<BeatBook, 'contact' | 'lastBeatAt'>;
   readonly chooseTemplates: (
@@ -25,8 +29,6 @@ export interface PlacesOptions extends FleetSources, Omit<StateRecords, 'nodes'>
     instanceId: string,
   ) => { readonly templates: readonly PlacedTemplate[]; readonly problems: readonly string[] };
   readonly clock: Clock;
-  /** Aborts when this master no longer leads. Default: never. */
-  readonly ending?: AbortSignal | undefined;
 }
 
 /** Whether one more instance of a configuration fits; `obstacle` says why it does not. */
@@ -37,20 +39,21 @@ export interface PlacementOutlook {
 
 export class Places {
   readonly #options: PlacesOptions;
-  readonly #shortlists: Shortlists;
+  readonly #sources: ShortlistSources;
+  /** The shortlists by revision, as all instances of a revision ask the same; the one that was asked last comes last. */
+  readonly #shortlists = new Map<string, Shortlist>();
   /** Until this time (monotonic ms) placement waits for nodes that are expected back. */
   #awaitUntil = Number.NEGATIVE_INFINITY;
   #isDeciding = false;
 
   constructor(options: PlacesOptions) {
-    const { nodes, changes, clock } = options;
+    const { clock } = options;
     this.#options = options;
-    this.#shortlists = new Shortlists({
+    this.#sources = {
       ...options,
       now: () => clock.monotonic(),
       isAwaited: (node) => clock.monotonic() < this.#awaitUntil && this.#isToCome(node),
-    });
-    nodes.onChange((nodeId) => changes.note('node', nodeId), options.ending);
+    };
   }
 
   /**
@@ -72,17 +75,18 @@ export class Places {
   /** The facts of an instance; undefined: it is gone. */
   factsOf(id: string): PlacementFacts | undefined {
     const record = this.#options.instances.get(id)?.value;
-    return record === undefined ? undefined : this.#factsOf(record);
+    return record === undefined ? undefined : this.factsOfRecord(record);
   }
 
   /**
    * The facts of an instance that is about to be created. While this master does not decide, there is nothing to place.
    */
   factsOfNew(record: InstanceRecord): PlacementFacts {
-    return this.#isDeciding ? this.#factsOf(record) : { ...IDLE, id: record.id };
+    return this.#isDeciding ? this.factsOfRecord(record) : { ...IDLE, id: record.id };
   }
 
-  #factsOf(record: InstanceRecord): PlacementFacts {
+  /** The facts of an instance whose record need not be stored. */
+  factsOfRecord(record: InstanceRecord): PlacementFacts {
     const { id } = record;
     const { revisions } = this.#options;
     const task = taskOf(record);
@@ -106,14 +110,14 @@ export class Places {
     const configuration = revisions.get(record?.revision ?? '')?.value;
     if (record === undefined || configuration === undefined) return 0;
     if (record.placement !== null || boundTo(record) !== null) return most;
-    return this.#shortlists.of(record.revision, configuration).room(most);
+    return this.#shortlistOf(record.revision, configuration).room(most);
   }
 
   /** Whether one more instance of a configuration fits anywhere; if not, why. `revision`: the hash of the configuration. */
   outlookOf(revision: string, configuration: Configuration): PlacementOutlook {
     const { problems } = this.#options.chooseTemplates(configuration, '');
     if (problems.length > 0) return { obstacle: problems.join('; '), hasBusyPorts: false };
-    const shortlist = this.#shortlists.of(revision, configuration);
+    const shortlist = this.#shortlistOf(revision, configuration);
     if (shortlist.best() !== undefined) return { obstacle: null, hasBusyPorts: false };
     const { message, hasBusyPorts } = shortlist.refusal(null);
     return { obstacle: message, hasBusyPorts };
@@ -153,7 +157,7 @@ export class Places {
   #factsOfPlace(record: InstanceRecord, configuration: Configuration): PlacementFacts {
     const { id, home } = record;
     const { templates, problems } = this.#options.chooseTemplates(configuration, id);
-    const shortlist = this.#shortlists.of(record.revision, configuration);
+    const shortlist = this.#shortlistOf(record.revision, configuration);
     const bound = boundTo(record);
     const atHome = home === null ? undefined : shortlist.at(home.nodeId, home.port);
     return {
@@ -185,6 +189,17 @@ export class Places {
       templates: record.placement?.templates ?? [],
       message: record.status.message,
     };
+  }
+
+  /** `revision`: the hash of the configuration. */
+  #shortlistOf(revision: string, configuration: Configuration): Shortlist {
+    const shortlist =
+      this.#shortlists.get(revision) ?? new Shortlist(this.#sources, questionOf(configuration));
+    this.#shortlists.delete(revision);
+    this.#shortlists.set(revision, shortlist);
+    const [oldest] = this.#shortlists.keys();
+    if (this.#shortlists.size > MOST_SHORTLISTS && oldest !== undefined) this.#shortlists.delete(oldest);
+    return shortlist;
   }
 
   #candidatesOfMove({ placement }: InstanceRecord, question: Question): Candidate[] {

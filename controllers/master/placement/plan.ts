@@ -3,7 +3,7 @@
  * shortlist of the revision has found which node comes first.
  */
 import type { Plan } from '../../../src/loop/reconciler.js';
-import type { PlacedTemplate } from '../../../src/model/instance.js';
+import type { InstancePlacement, PlacedTemplate } from '../../../src/model/instance.js';
 import type { NoPlace } from '../../../src/state/instance-changes.js';
 import { BUSY_FOR_MS } from './busy-ports.js';
 import type { Candidate } from './conditions.js';
@@ -43,10 +43,7 @@ export type PlacementStep =
   | {
       readonly do: 'place';
       readonly id: string;
-      readonly nodeId: string;
-      readonly port: number | null;
-      readonly hostAddress: string;
-      readonly templates: readonly PlacedTemplate[];
+      readonly placement: InstancePlacement;
     }
   | {
       readonly do: 'explain';
@@ -63,7 +60,8 @@ export function plan(facts: PlacementFacts): Plan<PlacementStep> {
   if (task === 'place' && templateProblems.length > 0)
     return { steps: explain(facts, 'template-missing', templateProblems.join('; '), ['template']) };
   if (mustWait(facts)) return { steps: [], recheckInMs: facts.awaited.forMs };
-  if (choice !== undefined) return { steps: [place(facts, choice)] };
+  if (choice !== undefined)
+    return { steps: [{ do: 'place', id: facts.id, placement: placementAt(choice, facts.templates) }] };
   const { message, conditions, hasBusyPorts } = facts.refusal();
   // When no port is free for a move, say nothing: the node tries the same port again, and reports it.
   const steps = task === 'move' ? [] : explain(facts, 'no-node-fits', message, conditions);
@@ -80,10 +78,6 @@ export function mustWait({ task, choice, homeId, isUrgent, awaited }: PlacementF
   return choice === undefined || choice.nodeId !== homeId;
 }
 
-function place(facts: PlacementFacts, { nodeId, hostAddress, port }: Candidate): PlacementStep {
-  return { do: 'place', id: facts.id, nodeId, port: port ?? null, hostAddress, templates: facts.templates };
-}
-
 function explain(
   { id, message: shown }: PlacementFacts,
   reason: NoPlace['reason'],
@@ -91,4 +85,11 @@ function explain(
   conditions: readonly string[],
 ): PlacementStep[] {
   return shown === message ? [] : [{ do: 'explain', id, reason, message, conditions }];
+}
+
+export function placementAt(
+  { nodeId, port, hostAddress }: Candidate,
+  templates: readonly PlacedTemplate[],
+): InstancePlacement {
+  return { nodeId, port: port ?? null, hostAddress, templates: [...templates] };
 }

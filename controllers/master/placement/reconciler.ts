@@ -10,6 +10,7 @@ import {
   withoutPlace,
   withPlace,
 } from '../../../src/state/instance-changes.js';
+import type { StateRecords } from '../../../src/state/master-state.js';
 import { modify } from '../../../src/store/modify.js';
 import type { Logger } from '../../../src/telemetry/logger.js';
 import type { Metrics } from '../../../src/telemetry/metrics.js';
@@ -18,7 +19,9 @@ import { placementAgain } from './again.js';
 import { Places, type PlacesOptions, taskOf } from './places.js';
 import { type PlacementFacts, type PlacementStep, plan } from './plan.js';
 
-export interface PlacementOptions extends PlacesOptions {
+export interface PlacementOptions extends PlacesOptions, Omit<StateRecords, keyof PlacesOptions> {
+  /** Aborts when this master no longer leads. Default: never. */
+  readonly ending?: AbortSignal | undefined;
   /** Called when a promised place is not taken after all; no change of a record shows that. */
   readonly onPlaceFreed: () => void;
   readonly metrics: Metrics;
@@ -63,6 +66,7 @@ export class Placement implements Reconciler<PlacementFacts, PlacementStep> {
     this.#options = options;
     this.#explanations = new RepeatedLog(options.logger, options.clock);
     this.places = new Places(options);
+    options.nodes.onChange((nodeId) => options.changes.note('node', nodeId), options.ending);
   }
 
   observe(id: string): PlacementFacts | undefined {
@@ -79,7 +83,7 @@ export class Placement implements Reconciler<PlacementFacts, PlacementStep> {
       case undefined:
         return { record, end: () => undefined };
       case 'place':
-        return this.#placeNew(record, placementOf(step));
+        return this.#placeNew(record, step.placement);
       case 'explain':
         return {
           record: withoutPlace(record, step),
@@ -129,13 +133,13 @@ export class Placement implements Reconciler<PlacementFacts, PlacementStep> {
 
   async #place(step: PlacementStep & { do: 'place' }): Promise<void> {
     const { instances, instanceRecords, ledger } = this.#options;
-    const { id, nodeId, port, hostAddress } = step;
+    const { id, placement } = step;
+    const { nodeId, port, hostAddress } = placement;
     const record = instances.get(id)?.value;
     if (record === undefined || taskOf(record) === null)
       throw new Conflict(`instance ${id} changed before its placement`);
     if (port !== null && ledger.holderOf(nodeId, hostAddress, port, id) !== undefined)
       throw new Conflict(`port ${port} was taken meanwhile`);
-    const placement = placementOf(step);
     ledger.promise(record, placement);
     try {
       const placed = await modify(instanceRecords, id, (current) => {
@@ -190,13 +194,4 @@ export class Placement implements Reconciler<PlacementFacts, PlacementStep> {
       { instance: id, configuration, reason },
     );
   }
-}
-
-function placementOf({
-  nodeId,
-  port,
-  hostAddress,
-  templates,
-}: PlacementStep & { do: 'place' }): InstancePlacement {
-  return { nodeId, port, hostAddress, templates: [...templates] };
 }

@@ -1,8 +1,8 @@
 /** The entry of a node in a shortlist: its rank in the order of choice, but no facts. */
 import type { HeapItem } from '../../../src/loop/heap.js';
+import type { PlacementOrder } from '../../../src/model/configuration.js';
 import type { NodeRecord } from '../../../src/model/node.js';
 import type { Candidate, Condition } from './conditions.js';
-import type { Rank } from './order.js';
 
 /**
  * Changed in place, not copied: each choice looks at a dozen nodes again. That makes no garbage, and a large fleet
@@ -35,4 +35,27 @@ export function newEntry(node: NodeRecord): Entry {
     parked: undefined,
     slot: -1,
   };
+}
+
+/** The rank of a node: nodes are compared by `first`, then by `second`, the smaller first, then by node id. */
+export interface Rank {
+  readonly first: number;
+  readonly second: number;
+  readonly nodeId: string;
+}
+
+/**
+ * `spread`: the fewest instances of the configuration, then the largest share of RAM left with the new one. `pack`: the
+ * smallest share of RAM left.
+ */
+export function rankOf(node: Candidate, ramMB: number, order: PlacementOrder = 'spread'): Rank {
+  const { nodeId, siblings, freeRamMB, maxRamMB } = node;
+  const share = maxRamMB === 0 ? 0 : (freeRamMB - ramMB) / maxRamMB;
+  return order === 'pack' ? { first: share, second: 0, nodeId } : { first: siblings, second: -share, nodeId };
+}
+
+/** True when `a` comes before `b`. */
+export function isBefore(a: Rank, b: Rank): boolean {
+  if (a.first !== b.first) return a.first < b.first;
+  return a.second === b.second ? a.nodeId < b.nodeId : a.second < b.second;
 }

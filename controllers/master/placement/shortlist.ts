@@ -18,8 +18,7 @@ import {
   summarise,
 } from './conditions.js';
 import type { FleetChange, FleetChanges } from './fleet-changes.js';
-import { isBefore, rankOf } from './order.js';
-import { type Entry, newEntry } from './shortlist-entry.js';
+import { type Entry, isBefore, newEntry, rankOf } from './shortlist-entry.js';
 
 export interface ShortlistSources extends FleetSources {
   readonly changes: FleetChanges;

@@ -17,7 +17,7 @@ import type { PlacementLedger } from './ledger.js';
 import { mustWait, type PlacementFacts } from './plan.js';
 
 interface ViewSources {
-  readonly instances: MirrorReader<InstanceRecord>;
+  readonly instances: Pick<MirrorReader<InstanceRecord>, 'get'>;
   readonly ledger: PlacementLedger;
   readonly busyPorts: BusyPorts;
   readonly clock: Clock;

@@ -152,8 +152,6 @@ const NO_OUTLOOK: Outlook = {
   isAtMaximum: false,
 };
 const NO_CONFIGURATION: Outlook = {
+  ...NO_OUTLOOK,
   obstacle: 'its configuration was removed, so nothing can replace it; delete it when it is not needed',
-  recheckInMs: null,
-  isDelayed: false,
-  isAtMaximum: false,
 };

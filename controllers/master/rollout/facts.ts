@@ -28,10 +28,10 @@ export interface Member {
   readonly players: Players;
   readonly role: Role;
   /**
-   * `here`: the node is connected, or the member has none, so it can be ended now. `draining`: the drain of the node
-   * moves it.
+   * `here`: the node is connected, so the member can be ended now. `none`: the member has no place. `draining`: the
+   * drain of the node moves it.
    */
-  readonly node: 'here' | 'draining' | 'away';
+  readonly node: 'here' | 'none' | 'draining' | 'away';
   /** The member's record says that it is outdated. */
   readonly isMarked: boolean;
   /** The message of the member's status, which says why it is not up. */
@@ -67,6 +67,11 @@ export interface RolloutFacts {
   readonly isNews: boolean;
   /** In order of age. */
   readonly members: readonly Member[];
+  /**
+   * Ids of members that minimum-service ends, now or when their players have left. Empty unless the content of a member
+   * is `unsafe`.
+   */
+  readonly leaving: ReadonlySet<string>;
   /** The outlook of one more instance with the content of the rollout. */
   readonly outlook: Outlook;
   /** The time since the rollout began, and since its last progress; 0 where there is none. */

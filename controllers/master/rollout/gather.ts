@@ -12,8 +12,6 @@ import type { Member, Role } from './facts.js';
 /** How many comparisons of contents are remembered. They stay valid, because revisions never change. */
 const MOST_COMPARED = 10_000;
 
-export interface MembersOptions extends StateRecords {}
-
 /** The content and generation that the rollout brings to the members. */
 export interface Target {
   readonly content: ContentInForce;
@@ -32,13 +30,13 @@ interface Run {
 }
 
 export class Members {
-  readonly #options: MembersOptions;
+  readonly #options: StateRecords;
   /** The runs by configuration and instance. A new leader begins to count anew. */
   readonly #runs = new Map<string, ReadonlyMap<string, Run>>();
 
   readonly #compared = new Map<string, boolean>();
 
-  constructor(options: MembersOptions) {
+  constructor(options: StateRecords) {
     this.#options = options;
   }
 
@@ -122,7 +120,7 @@ export class Members {
   }
 
   #nodeOf({ placement }: InstanceRecord): Member['node'] {
-    if (placement === null) return 'here';
+    if (placement === null) return 'none';
     const node = this.#options.nodes.get(placement.nodeId)?.value;
     if (node?.condition !== 'connected') return 'away';
     return node.drain === undefined ? 'here' : 'draining';

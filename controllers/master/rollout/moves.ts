@@ -30,7 +30,7 @@ export function pendingOf({ members }: RolloutFacts, { good }: Pick<Judged, 'goo
 }
 
 /** The victims that have no players to wait for. Only pace, room or the canaries may hold them back. */
-export function readyToGo(facts: RolloutFacts, { victims }: Judged): Member[] {
+export function readyToGo(facts: RolloutFacts, { victims }: Pick<Judged, 'victims'>): Member[] {
   return victims.filter((one) => !hasGuests(facts, one) || one.up === null);
 }
 
@@ -67,11 +67,25 @@ function planNext(
   judged: Judged,
   removals: readonly MoveStep[],
 ): RolloutMove | undefined {
-  if (facts.outlook.isDelayed || isCanaryFull(facts)) return undefined;
+  if (facts.outlook.isDelayed) return undefined;
+  const move = giveRoom(facts, judged);
+  if (move !== undefined) return move;
+  if (isCanaryFull(facts)) return undefined;
   const waiting = judged.victims.filter((one) => !one.static && !judged.spares.has(one.id));
   const free = waiting.find((one) => one.up === null || !hasGuests(facts, one));
   if (free !== undefined) return replaceOne(facts, judged, free, removals);
   return surgeForGuests(facts, judged, waiting);
+}
+
+/** Ends a victim first when its spare lost its room to another configuration, and one more slot may be unavailable. */
+function giveRoom(facts: RolloutFacts, { victims, spares, budget }: Judged): MoveStep | undefined {
+  if (facts.outlook.obstacle === null || budget.missing >= budget.unavailable) return undefined;
+  for (const { id } of readyToGo(facts, { victims })) {
+    const spare = spares.get(id);
+    if (spare !== undefined && isCurrent(spare) && spare.node === 'none')
+      return { do: 'remove', id, staying: spare.id, why: `${spare.id} needs its room` };
+  }
+  return undefined;
 }
 
 function replaceOne(

@@ -103,8 +103,8 @@ export function followed(facts: RolloutFacts, rollout: RolloutRecord, judged: Ju
     return facts.update.promote === 'manual'
       ? { ...next, state: 'awaiting-promotion', progressAt: null }
       : { ...next, isPromoted: true, progressAt: facts.now };
-  // Fail at once: no waiting makes an unsafe update safe.
-  if (judged.victims.some(({ content }) => content === 'unsafe')) return failed(next, facts, judged);
+  // Fail at once: no waiting makes an unsafe update safe. But what minimum-service ends keeps its directory.
+  if (loserOf(facts, judged) !== undefined) return failed(next, facts, judged);
   const isLate = rollout.progressAt !== null && isActive && !hasProgress;
   return isLate && facts.stalledMs >= facts.update.progressSeconds * 1000
     ? failed(next, facts, judged)
@@ -144,11 +144,16 @@ function failed(rollout: RolloutRecord, facts: RolloutFacts, judged: Judged): Ro
     : { ...next, state: 'failed', endedAt: now };
 }
 
+/** A member whose directory an update would empty. */
+function loserOf({ leaving }: RolloutFacts, { victims }: Judged): Member | undefined {
+  return victims.find(({ id, content }) => content === 'unsafe' && !leaving.has(id));
+}
+
 function whyFailed(facts: RolloutFacts, judged: Judged): { reason: RolloutReason; message: string } {
   const { update, outlook } = facts;
   const within = `within ${durationText(update.progressSeconds * 1000)}`;
   const pending = pendingOf(facts, judged);
-  const loser = judged.victims.find(({ content }) => content === 'unsafe');
+  const loser = loserOf(facts, judged);
   if (loser !== undefined)
     return {
       reason: 'loses-files',
@@ -172,4 +177,37 @@ function stateText({ up, message }: Member): string {
 
 function cut(text: string): string {
   return cutText(text, MOST_MESSAGE_CHARS);
+}
+
+const CAUSES: Readonly<Record<RolloutRecord['cause'], string>> = {
+  content: 'its file has another content',
+  templates: 'a template has another content',
+  restart: 'it was asked to begin anew',
+  rollback: 'it was asked to go back',
+  retry: 'it is tried again',
+};
+
+export function sentenceOf(rollout: RolloutRecord): string {
+  const { name, state, cause, message, counts, from, to } = rollout;
+  const why = message === null ? '' : `: ${message}`;
+  switch (state) {
+    case 'rolling':
+      return `rolling out ${name}: ${CAUSES[cause]}`;
+    case 'awaiting-promotion':
+      return `the canaries of ${name} are good: all others wait for "rollout promote ${name}"`;
+    case 'paused':
+      return `the rollout of ${name} is paused`;
+    case 'failed':
+      return from === null || from === to
+        ? `the rollout of ${name} failed${why}`
+        : `the rollout of ${name} failed, and its content is held back${why}`;
+    case 'rolling-back':
+      return `${name} goes back to ${from?.slice(0, 8)}${why}`;
+    case 'rolled-back':
+      return `${name} is back at ${from?.slice(0, 8)}; the content of its file is held back${why}`;
+    case 'complete':
+      return `the rollout of ${name} is complete: ${countText(counts.good, 'good instance')}`;
+    default:
+      return state satisfies never;
+  }
 }

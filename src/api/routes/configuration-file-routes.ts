@@ -86,7 +86,7 @@ export const configurationFileRoutes: readonly Route[] = [
     answers: { 200: { description: 'the changes, which are in force', schema: configurationReloadSchema } },
     handle: async ({ query }, { configurations, configurationFiles }): Promise<ConfigurationReload> => {
       const before = hashesOf(configurations.entries());
-      await configurationFiles.reload({ isConfirmed: query.confirm === 'true' });
+      await configurationFiles.reload(query.confirm === 'true');
       const after = hashesOf(configurations.entries());
       const names = [...after.keys()].sort();
       return {

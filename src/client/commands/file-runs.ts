@@ -3,6 +3,7 @@
  */
 import { describeFileError } from '../../command-tree/file-errors.js';
 import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
+import { listText } from '../../model/words.js';
 import type { ChangePlan } from '../../operations/plan/change-plan.js';
 import type { ApiClient } from '../api-client.js';
 import { applyAll, deleteAll, planAll } from '../configurations/apply.js';
@@ -146,8 +147,7 @@ function confirmRemoval(
 
 function which(names: readonly string[]): string {
   if (names.length === 1) return `configuration ${names[0]} is`;
-  const more = names.length > MOST_NAMED ? ` and ${names.length - MOST_NAMED} more` : '';
-  return `configurations ${names.slice(0, MOST_NAMED).join(', ')}${more} are`;
+  return `configurations ${listText(names, MOST_NAMED)} are`;
 }
 
 /** Reads and checks the files before it connects, so that a faulty file is reported without a master. */

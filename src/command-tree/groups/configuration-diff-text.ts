@@ -2,7 +2,7 @@
 
 import type { RolledBack } from '../../api/routes/configuration-history-routes.js';
 import type { FieldDifference } from '../../model/field-differences.js';
-import { countText, durationText } from '../../model/words.js';
+import { countText, durationText, listText } from '../../model/words.js';
 import type { ConfigurationDiff } from '../../operations/configuration-diff.js';
 import type { ContentDiff, PastContent } from '../../operations/rollouts/configuration-history.js';
 import { tableOf, type View } from '../command.js';
@@ -56,18 +56,13 @@ function describeInstances({ olderInstances: older, currentInstances }: Configur
   return [
     current,
     ...older.flatMap(({ revision, instanceIds, differences }) => [
-      `${countText(instanceIds.length, 'instance')} made from older content (revision ${revision.slice(0, SHORT)}): ${namesOf(instanceIds)}`,
+      `${countText(instanceIds.length, 'instance')} made from older content (revision ${revision.slice(0, SHORT)}): ${listText(instanceIds, MAX_IDS)}`,
       ...(differences === null
         ? ['  that content is not kept any more']
         : differences.map((difference) => `  ${describeDifference(difference)}`)),
     ]),
     'an instance keeps its content: "instance update <id>" gives it what is in force, in place',
   ];
-}
-
-function namesOf(ids: readonly string[]): string {
-  const shown = ids.slice(0, MAX_IDS).join(', ');
-  return ids.length > MAX_IDS ? `${shown} and ${ids.length - MAX_IDS} more` : shown;
 }
 
 /** `ramMB: 512 -> 1024`; a missing value is `-`. */

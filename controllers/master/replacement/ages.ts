@@ -1,6 +1,6 @@
 /**
- * Measures how long ago the timestamps of records are. A jump of the wall clock moves no deadline while this master
- * decides.
+ * Measures how long ago the timestamps of records are, for rollouts and drains. A jump of the wall clock moves no
+ * deadline while this master decides.
  */
 import type { Clock } from '../../../src/loop/clock.js';
 
