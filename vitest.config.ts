@@ -57,7 +57,7 @@ function project(
 export default defineConfig({
   test: {
     environment: 'node',
-    setupFiles: process.env.DROVER_PROPERTY_SEED === undefined ? [] : ['test/runs/property-seed.ts'],
+    setupFiles: ['test/runs/property-seed.ts'],
     // The limits only end waits for something that never comes. A loaded machine needs a minute for what an idle one
     // does in a second.
     testTimeout: 300_000,

@@ -6,6 +6,7 @@
 import type { BeatBook } from '../../src/channel/master/beat-book.js';
 import type { Clock } from '../../src/loop/clock.js';
 import type { ConfigurationRecord } from '../../src/model/configuration.js';
+import type { PlannedContent } from '../../src/operations/plan/forecast.js';
 import type { InstanceWriter } from '../../src/state/instance-writes.js';
 import type { MasterState } from '../../src/state/master-state.js';
 import type { Logger } from '../../src/telemetry/logger.js';
@@ -14,7 +15,7 @@ import { InstanceUpdates } from './content/instance-updates.js';
 import { Contents } from './content/reconciler.js';
 import { InstanceCreations } from './creation/instance-creations.js';
 import { Drains } from './drain/reconciler.js';
-import { ContentForecaster } from './forecast/forecaster.js';
+import { forecast } from './forecast/forecaster.js';
 import { Heartbeat } from './heartbeat/reconciler.js';
 import { InstanceCleanup } from './instance-cleanup/reconciler.js';
 import { MinimumService } from './minimum-service/reconciler.js';
@@ -30,8 +31,8 @@ export interface ReconcilersOptions {
   readonly state: MasterState;
   readonly writer: InstanceWriter;
   /**
-   * Whether the file of a configuration is still what its record was made from. If not, the record is about to change
-   * or go, and only clients get instances of it. Absent: it always is.
+   * Tells whether the file of a configuration is still what its record was made from. If not, the record is
+   * about to change or be removed, and only clients may create instances of it. Absent: always true.
    */
   readonly isInForce?: (configuration: ConfigurationRecord) => Promise<boolean>;
   /** Makes an id, which may be taken. Default: a random one. */
@@ -51,22 +52,7 @@ export interface ReconcilersOptions {
   readonly ending?: AbortSignal | undefined;
 }
 
-export interface Reconcilers {
-  readonly minimumService: MinimumService;
-  readonly placement: Placement;
-  readonly waiting: Waiting;
-  readonly heartbeat: Heartbeat;
-  readonly drains: Drains;
-  readonly replacements: Replacements;
-  readonly instanceCleanup: InstanceCleanup;
-  /** No reconciler: foretells what the reconcilers would do. */
-  readonly forecaster: ContentForecaster;
-  readonly contents: Contents;
-  readonly rollouts: Rollouts;
-  /** No reconcilers: creations and updates of instances, for reconcilers and clients. */
-  readonly creations: InstanceCreations;
-  readonly updates: InstanceUpdates;
-}
+export type Reconcilers = ReturnType<typeof buildReconcilers>;
 
 interface ReconcilerWakes {
   readonly awaitingPlace: WakeFacts['awaitingPlace'];
@@ -78,7 +64,11 @@ interface ReconcilerWakes {
   readonly isPlaceRetried: (id: string) => boolean;
 }
 
-export function buildReconcilers(options: ReconcilersOptions, wakes: ReconcilerWakes): Reconcilers {
+/**
+ * Builds the reconcilers. `forecaster`, `creations` and `updates` in the answer are no reconcilers: other
+ * parts and clients call them.
+ */
+export function buildReconcilers(options: ReconcilersOptions, wakes: ReconcilerWakes) {
   const { state, writer, beats, nodeTimeoutMs, metrics, clock, logger, ending } = options;
   const placement = new Placement({
     ...state,
@@ -113,8 +103,25 @@ export function buildReconcilers(options: ReconcilersOptions, wakes: ReconcilerW
     logger,
   });
   const drains = new Drains({ ...state, victims, mover, clock, logger });
-  const { templateDigest } = options;
-  const rollouts = new Rollouts({ ...state, victims, mover, writer, updates, templateDigest, clock, logger });
+  const rollouts = new Rollouts({
+    ...state,
+    victims,
+    mover,
+    writer,
+    updates,
+    endingOf: (name) => minimumService.endingOf(name),
+    templateDigest: options.templateDigest,
+    clock,
+    logger,
+  });
+  const forecastSources = {
+    ...state,
+    ...options.placement,
+    beats,
+    minimumService,
+    foretellRollout: rollouts.foretell.bind(rollouts),
+    clock,
+  };
   return {
     minimumService,
     placement,
@@ -133,18 +140,12 @@ export function buildReconcilers(options: ReconcilersOptions, wakes: ReconcilerW
       logger,
     }),
     drains,
-    forecaster: new ContentForecaster({
-      ...state,
-      ...options.placement,
-      minimumService,
-      foretellRollout: (content, isAtMaximum) => rollouts.foretell(content, isAtMaximum),
-      clock,
-    }),
+    forecaster: { forecast: (contents: readonly PlannedContent[]) => forecast(forecastSources, contents) },
     replacements: new Replacements({
       ...state,
       victims,
       mover,
-      // Every caller that moves instances is asked here.
+      // Ask every controller that moves instances.
       isMoving: (record) => drains.isMoving(record) || rollouts.isMoving(record),
     }),
     instanceCleanup: new InstanceCleanup({

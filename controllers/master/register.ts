@@ -11,13 +11,18 @@ import { messageOf } from '../../src/model/errors.js';
 import { configurationKey, instanceKey, revisionKey } from '../../src/store/keys.js';
 import type { MirrorReader } from '../../src/store/mirror.js';
 import { RepeatedLog } from '../../src/telemetry/repeated-log.js';
-import { leavingIn } from './minimum-service/leaving.js';
+import { viewOfLeaving } from './minimum-service/surplus.js';
 import { buildReconcilers, type Reconcilers, type ReconcilersOptions } from './reconcilers.js';
 import { ALL_THAT_WAITS } from './waiting/groups.js';
-import { wakesOfConfiguration, wakesOfHistory, wakesOfRevision } from './wake/configuration-wakes.js';
 import { wakesOfInstance } from './wake/instance-wakes.js';
-import { wakesOfContact, wakesOfNode } from './wake/node-wakes.js';
-import { wakesOfRollout } from './wake/rollout-wakes.js';
+import {
+  wakesOfConfiguration,
+  wakesOfContact,
+  wakesOfHistory,
+  wakesOfNode,
+  wakesOfRevision,
+  wakesOfRollout,
+} from './wake/record-wakes.js';
 import { wakesOfNewPlace, wakesOfTemplates } from './wake/shared-wakes.js';
 import { type Change, type ControllerName, type Wake, type WakeFacts, wakeFactsOf } from './wake/wake.js';
 
@@ -76,10 +81,7 @@ export function buildMasterControllers(options: MasterControllersOptions): Maste
       placementOf: (id) => placement.places.viewOf(id),
       placementOfNext: (configuration) => placement.places.viewOfNext(configuration),
       serviceOf: (name) => minimumService.viewOf(name),
-      leavingOf: (name) => {
-        const { now, waiting } = leavingIn(minimumService.leavers.factsOf(name) ?? { name, leaving: [] });
-        return { going: now.length, waiting: waiting.length };
-      },
+      leavingOf: (name) => viewOfLeaving(minimumService.leavers.factsOf(name)?.leaving ?? []),
       contactOf: (nodeId) => heartbeat.viewOf(nodeId),
       moveOf: (id) => drains.moveOf(id),
     },
@@ -87,7 +89,8 @@ export function buildMasterControllers(options: MasterControllersOptions): Maste
     resyncNow,
     start: async () => {
       resyncNow();
-      // The heartbeat starts first: otherwise placement would judge by the conditions that the last master left.
+      // Start the heartbeat controller first: otherwise placement would judge by the conditions that the last
+      // master left.
       registered.heartbeat.controller.start();
       await registered.heartbeat.controller.whenIdle();
       placement.places.begin();
@@ -125,47 +128,30 @@ function followAll(
 
 function registerAll(
   options: MasterControllersOptions,
-  {
-    minimumService,
-    placement,
-    waiting,
-    heartbeat,
-    drains,
-    replacements,
-    instanceCleanup,
-    contents,
-    rollouts,
-  }: Reconcilers,
+  reconcilers: Reconcilers,
   { draining }: WakeFacts,
 ): Record<ControllerName, Registered> {
-  const {
-    instances,
-    configurations,
-    nodes,
-    revisions,
-    replacements: pairs,
-    endedByConfiguration,
-    instancesByConfiguration,
-  } = options.state;
+  const { state } = options;
+  const { instances, configurations, revisions } = state;
   return {
-    'minimum-service': register(options, minimumService, {
-      // A configuration that is gone may have left instances that are to end.
-      keys: () => new Set([...ids(configurations), ...instancesByConfiguration.keys()]),
-    }),
-    placement: register(options, placement, { keys: () => ids(instances), concurrency: WRITES_AT_ONCE }),
-    waiting: register(options, waiting, { keys: () => [ALL_THAT_WAITS] }),
-    heartbeat: register(options, heartbeat, { keys: () => ids(nodes) }),
-    drain: register(options, drains, { keys: () => draining.get(true) }),
-    replacement: register(options, replacements, { keys: () => pairs.keys() }),
-    'instance-cleanup': register(options, instanceCleanup, {
-      keys: () => [
-        ...ids(instances).map(instanceKey),
-        ...[...endedByConfiguration.keys()].map(configurationKey),
-        ...[...ids(revisions), ...revisions.setAside.keys()].map(revisionKey),
-      ],
-    }),
-    rollout: register(options, rollouts, { keys: () => rolloutKeys(options.state) }),
-    content: register(options, contents, { keys: () => ids(instances), concurrency: WRITES_AT_ONCE }),
+    // Look at configurations that are gone, too: they may have left instances that must end.
+    'minimum-service': register(
+      options,
+      reconcilers.minimumService,
+      () => new Set([...ids(configurations), ...state.instancesByConfiguration.keys()]),
+    ),
+    placement: register(options, reconcilers.placement, () => ids(instances), WRITES_AT_ONCE),
+    waiting: register(options, reconcilers.waiting, () => [ALL_THAT_WAITS]),
+    heartbeat: register(options, reconcilers.heartbeat, () => ids(state.nodes)),
+    drain: register(options, reconcilers.drains, () => draining.get(true)),
+    replacement: register(options, reconcilers.replacements, () => state.replacements.keys()),
+    'instance-cleanup': register(options, reconcilers.instanceCleanup, () => [
+      ...ids(instances).map(instanceKey),
+      ...[...state.endedByConfiguration.keys()].map(configurationKey),
+      ...[...ids(revisions), ...revisions.setAside.keys()].map(revisionKey),
+    ]),
+    rollout: register(options, reconcilers.rollouts, () => rolloutKeys(state)),
+    content: register(options, reconcilers.contents, () => ids(instances), WRITES_AT_ONCE),
   };
 }
 
@@ -178,15 +164,11 @@ interface Registered {
   readonly keys: () => Iterable<string>;
 }
 
-interface ControllerKeys {
-  readonly keys: () => Iterable<string>;
-  readonly concurrency?: number;
-}
-
 function register<Facts, Step>(
   { clock, random, metrics, logger, isResynced = true }: MasterControllersOptions,
   reconciler: Reconciler<Facts, Step>,
-  { keys, concurrency }: ControllerKeys,
+  keys: Registered['keys'],
+  concurrency?: number,
 ): Registered {
   // When the store takes no write, all keys fail alike: log that once.
   const failures = new RepeatedLog(logger, clock, 'error');

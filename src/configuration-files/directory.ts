@@ -28,13 +28,24 @@ export type Reading =
   | { readonly kind: 'valid'; readonly signature: string; readonly parsed: ParsedConfiguration }
   | { readonly kind: 'broken'; readonly signature: string; readonly error: ConfigurationFileError };
 
+/** True when the file is valid, and its configuration has the name `name`. */
+export function says(
+  reading: Reading | undefined,
+  name: string,
+): reading is Extract<Reading, { kind: 'valid' }> {
+  return reading?.kind === 'valid' && reading.parsed.configuration.name === name;
+}
+
 interface DirectoryReading {
   readonly files: ReadonlyMap<string, Reading>;
   /** Names of files that are symbolic links. Their targets must be watched too. */
   readonly links: readonly string[];
 }
 
-/** The directory as a whole cannot be read or trusted, so its missing files prove nothing. */
+/**
+ * Thrown when the directory as a whole cannot be read or trusted. Files that are missing in it then prove
+ * nothing.
+ */
 export class DirectoryUnusable extends Error {
   override readonly name = 'DirectoryUnusable';
 }
@@ -48,11 +59,6 @@ interface Known {
   readonly isFresh: boolean;
 }
 
-interface DirectoryReaderOptions {
-  readonly directory: string;
-  readonly clock: Pick<Clock, 'now'>;
-}
-
 export class DirectoryReader {
   readonly #directory: string;
   readonly #clock: Pick<Clock, 'now'>;
@@ -60,7 +66,7 @@ export class DirectoryReader {
   #identity: string | undefined;
   #id: string | undefined;
 
-  constructor({ directory, clock }: DirectoryReaderOptions) {
+  constructor(directory: string, clock: Pick<Clock, 'now'>) {
     this.#directory = directory;
     this.#clock = clock;
   }
@@ -103,8 +109,8 @@ export class DirectoryReader {
   }
 
   /**
-   * Whether a file has this signature. True also when the file is gone with its directory: that proves nothing. An
-   * unreadable file has a signature, too.
+   * True when a file has this signature. Also true when the file is gone together with its directory, which
+   * proves nothing. An unreadable file has a signature, too.
    */
   async hasSignature(file: string, signature: string): Promise<boolean> {
     const reading = await this.#read(file);
@@ -208,7 +214,12 @@ async function readFully(handle: FileHandle, bytes: Buffer): Promise<number> {
 }
 
 function broken(file: string, signature: string, message: string): Reading {
-  return { kind: 'broken', signature, error: { file, line: null, column: null, field: null, message } };
+  return { kind: 'broken', signature, error: faultOf(file, message) };
+}
+
+/** A fault without a place in the text of the file. */
+export function faultOf(file: string, message: string): ConfigurationFileError {
+  return { file, line: null, column: null, field: null, message };
 }
 
 function identityOf({ dev, ino }: Stats): string {
@@ -219,7 +230,7 @@ function signatureOf({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string 
   return [dev, ino, size, mtimeNs, ctimeNs].join(':');
 }
 
-/** True for a dangling link too. */
+/** True when the path exists, even as a link to nothing. */
 async function hasEntry(path: string): Promise<boolean> {
   return lstat(path).then(
     () => true,

@@ -8,7 +8,7 @@ import {
   type ConfigurationRecord,
   configurationFileErrorSchema,
 } from '../model/configuration.js';
-import type { Reading } from './directory.js';
+import { type Reading, says } from './directory.js';
 
 export const fileStateSchema = z
   .enum(['in-force', 'pending', 'broken', 'shadowed', 'held-back', 'conflict'])
@@ -54,7 +54,10 @@ interface FileStateFacts {
 /** The fault of a file. Its position is null unless the fault lies in the file's own text. */
 type Why = z.output<typeof errorSchema> | null;
 
-/** All files, by name. Lists also files of other nodes, and missing files, whose content is in force. */
+/**
+ * All files, in the order of their names. The list includes files of other nodes, and missing files whose
+ * content is in force.
+ */
 export function statedFiles(facts: FileStateFacts): StatedFile[] {
   const sources = new Map<string, ConfigurationRecord>();
   const elsewhere = new Map<string, ConfigurationRecord>();
@@ -65,11 +68,19 @@ export function statedFiles(facts: FileStateFacts): StatedFile[] {
     else found.push(withoutReading(facts, value, true));
   }
   for (const [file, reading] of facts.files) {
-    const name = nameIn(reading);
-    // With several masters, each has its own file for a configuration that another one brought.
-    const shared = name === undefined ? undefined : elsewhere.get(name);
-    if (name !== undefined) elsewhere.delete(name);
-    found.push(ofReading(facts, file, { reading, record: sources.get(file) ?? shared }));
+    const said = reading.kind === 'valid' ? reading.parsed.configuration.name : reading.error.name;
+    // With several masters, this master has a file of its own for a configuration that another master
+    // brought.
+    const record = sources.get(file) ?? elsewhere.get(said ?? '');
+    elsewhere.delete(said ?? '');
+    found.push({
+      file,
+      node: facts.nodeId,
+      name: said ?? record?.configuration.name ?? null,
+      revision: record?.hash ?? null,
+      removalWaits: false,
+      ...judged(facts, file, { reading, record }),
+    });
   }
   for (const record of elsewhere.values()) found.push(withoutReading(facts, record, false));
   return found.sort((a, b) => (a.file < b.file ? -1 : 1));
@@ -77,18 +88,11 @@ export function statedFiles(facts: FileStateFacts): StatedFile[] {
 
 interface ReadFile {
   readonly reading: Reading;
-  /** The record that came from the file. */
+  /**
+   * The record that came from this file; else the record of the same name that another master's file has
+   * brought.
+   */
   readonly record: ConfigurationRecord | undefined;
-}
-
-function nameIn(reading: Reading): string | undefined {
-  return reading.kind === 'valid' ? reading.parsed.configuration.name : reading.error.name;
-}
-
-function ofReading(facts: FileStateFacts, file: string, { reading, record }: ReadFile): StatedFile {
-  const name = nameIn(reading) ?? record?.configuration.name ?? null;
-  const common = { file, node: facts.nodeId, name, revision: record?.hash ?? null, removalWaits: false };
-  return { ...common, ...judged(facts, file, { reading, record }) };
 }
 
 function judged(
@@ -99,16 +103,15 @@ function judged(
   const conflict = conflicts.get(file);
   if (conflict !== undefined) return { state: 'conflict', error: why(conflict) };
   if (reading.kind === 'broken') return { state: 'broken', error: placeOf(reading.error) };
-  const { configuration, hash } = reading.parsed;
-  // A valid file has at most one fault: another file owns its name.
+  // A valid file has at most one fault of its own: another file owns its name.
   const taken = faults.find((fault) => fault.file === file && fault.field === 'name' && fault.line === null);
   if (taken !== undefined) return { state: 'shadowed', error: placeOf(taken) };
-  const isInForce = record?.hash === hash && record.configuration.name === configuration.name;
+  const isInForce = record?.hash === reading.parsed.hash && says(reading, record.configuration.name);
   if (!isInForce) {
     const refusal = faults.find((fault) => !fault.file.endsWith('.json') || fault.file === '*.json');
     return { state: 'pending', error: refusal === undefined ? null : placeOf(refusal) };
   }
-  const reason = heldBack.get(configuration.name);
+  const reason = heldBack.get(record.configuration.name);
   return reason === undefined
     ? { state: 'in-force', error: null }
     : { state: 'held-back', error: why(reason) };

@@ -2,15 +2,13 @@
  * Writes and removes configuration files for the API. It chooses the file of a configuration, and finds the files
  * that say its name.
  */
-import { unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { replaceFile } from '../files/replace-file.js';
-import { syncPath } from '../files/sync-path.js';
-import { isMissing } from '../files/system-error.js';
 import type { ConfigurationRecord } from '../model/configuration.js';
 import { DroverError } from '../model/errors.js';
 import { unknownConfiguration } from '../model/unknown.js';
 import type { MirrorReader } from '../store/mirror.js';
+import { says } from './directory.js';
 import { fileReason } from './file-reason.js';
 import { MAX_FILE_BYTES, type ParsedConfiguration } from './parse.js';
 import { type Precondition, requireRevision } from './precondition.js';
@@ -23,13 +21,13 @@ export interface NewContent {
 }
 
 /**
- * Changes configurations for the API, one call at a time. An editor that changes only files leaves the records to
- * follow.
+ * Changes configurations for the API, one call at a time. An editor may change only the files; the records
+ * then follow.
  */
 export interface ConfigurationEditor {
-  /** Throws DRV_CONFIGURATION_CHANGED when the precondition does not hold. */
+  /** Writes the configuration. Throws DRV_CONFIGURATION_CHANGED when the precondition does not hold. */
   write(name: string, content: NewContent, precondition?: Precondition): Promise<void>;
-  /** Throws DRV_CONFIGURATION_CHANGED or DRV_CONFIGURATION_UNKNOWN. */
+  /** Removes the configuration. Throws DRV_CONFIGURATION_CHANGED or DRV_CONFIGURATION_UNKNOWN. */
   remove(name: string, precondition?: Precondition): Promise<void>;
 }
 
@@ -56,26 +54,25 @@ export class ConfigurationFileWriter implements ConfigurationEditor {
   }
 
   /**
-   * Removes every file that says `name`, so that no second file takes the name over. Throws DRV_CONFIGURATION_UNKNOWN.
+   * Removes every file whose configuration has the name `name`, so that no second file takes the name over.
+   * Throws DRV_CONFIGURATION_UNKNOWN.
    */
   async remove(name: string, precondition?: Precondition): Promise<void> {
     await this.#attempt(`configuration "${name}" could not be removed`, async () => {
       const files = await this.#filesOf(name);
       await this.#require(name, precondition);
-      for (const file of files) await unlink(join(this.#source.directory, file)).catch(ignoreMissing);
-      await this.#source.readFiles(files);
-      await syncPath(this.#source.directory);
+      await this.#source.removeFiles(files);
     });
   }
 
   async #require(name: string, precondition: Precondition | undefined): Promise<void> {
-    // Any file may say the name, also one that was not looked at yet.
+    // Read all files: any of them may have the name, even one that was not looked at yet.
     if (precondition?.is === 'absent') await this.#source.read({ isFinal: false });
     if (precondition !== undefined) requireRevision(name, await this.#revisionOf(name), precondition);
     if (precondition?.is === 'absent') await this.#requireNoBroken(name);
   }
 
-  /** Throws when the file of this name is broken: it still is somebody's configuration. */
+  /** Throws when the file `<name>.json` is broken, because it still is somebody's configuration. */
   async #requireNoBroken(name: string): Promise<void> {
     const file = `${name}.json`;
     if ((await this.#source.readFile(file))?.kind !== 'broken') return;
@@ -85,20 +82,17 @@ export class ConfigurationFileWriter implements ConfigurationEditor {
     );
   }
 
-  /** The revision of the file that says this name, which may not be in force yet; else the revision in force. */
+  /**
+   * The revision of the file with this name, which may not be in force yet. Else the revision in force, or
+   * that of another file whose configuration has the name.
+   */
   async #revisionOf(name: string): Promise<string | undefined> {
     const record = this.#configurations.get(name)?.value;
     if (record !== undefined && !this.#isOurs(record)) return record.hash;
     const reading = await this.#source.readFile(record?.sourceFile ?? `${name}.json`);
-    const isIt = reading?.kind === 'valid' && reading.parsed.configuration.name === name;
-    return isIt ? reading.parsed.hash : (record?.hash ?? this.#saidBy(name));
-  }
-
-  /** The revision of a file that says this name. */
-  #saidBy(name: string): string | undefined {
-    for (const reading of this.#source.files?.values() ?? [])
-      if (reading.kind === 'valid' && reading.parsed.configuration.name === name) return reading.parsed.hash;
-    return undefined;
+    if (says(reading, name)) return reading.parsed.hash;
+    const others = [...(this.#source.files?.values() ?? [])];
+    return record?.hash ?? others.find((one) => says(one, name))?.parsed.hash;
   }
 
   async #attempt(what: string, work: () => Promise<void>): Promise<void> {
@@ -114,7 +108,7 @@ export class ConfigurationFileWriter implements ConfigurationEditor {
     }
   }
 
-  /** The file that `name` came from, unless it now says another name; else the first free one. */
+  /** The file that `name` came from, unless the file now has another name; else the first free file name. */
   async #fileFor(name: string): Promise<string> {
     const present = this.#configurations.get(name)?.value;
     const source = present !== undefined && this.#isOurs(present) ? present.sourceFile : undefined;
@@ -127,7 +121,7 @@ export class ConfigurationFileWriter implements ConfigurationEditor {
 
   async #canHold(file: string, name: string): Promise<boolean> {
     const reading = await this.#source.readFile(file);
-    if (reading?.kind === 'valid') return reading.parsed.configuration.name === name;
+    if (reading?.kind === 'valid') return says(reading, name);
     for (const [other, { value }] of this.#configurations.entries())
       if (this.#isOurs(value) && value.sourceFile === file && other !== name) return false;
     return true;
@@ -143,11 +137,9 @@ export class ConfigurationFileWriter implements ConfigurationEditor {
       );
     const files: string[] = [];
     for (const [file, settled] of [...(this.#source.files ?? [])]) {
-      const isSource = file === sourceFile;
-      if (!isSource && !(settled.kind === 'valid' && settled.parsed.configuration.name === name)) continue;
+      if (file !== sourceFile && !says(settled, name)) continue;
       const reading = await this.#source.readFile(file);
-      const saysAnother = reading?.kind === 'valid' && reading.parsed.configuration.name !== name;
-      if (!saysAnother) files.push(file);
+      if (reading?.kind !== 'valid' || says(reading, name)) files.push(file);
     }
     return files;
   }
@@ -166,8 +158,4 @@ export function configurationFileText(name: string, input: unknown): string {
   if (Buffer.byteLength(text) <= MAX_FILE_BYTES) return text;
   const limit = `a configuration must fit into a file of ${MAX_FILE_BYTES / 1024} KiB`;
   throw new DroverError('DRV_CONFIGURATION_INVALID', limit);
-}
-
-function ignoreMissing(error: unknown): void {
-  if (!isMissing(error)) throw error;
 }

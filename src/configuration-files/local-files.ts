@@ -1,11 +1,12 @@
 /** Writes the configuration files of one of several masters, after the shared records have changed. */
-import { unlink } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { replaceFile } from '../files/replace-file.js';
-import { syncPath } from '../files/sync-path.js';
-import { ignoreMissing } from '../files/system-error.js';
 import { Conflict } from '../loop/reconciler.js';
-import type { ConfigurationRecord } from '../model/configuration.js';
+import { type Configuration, type ConfigurationRecord, configurationSchema } from '../model/configuration.js';
+import { DroverError } from '../model/errors.js';
+import { says } from './directory.js';
+import { validateConfiguration } from './parse.js';
 import type { DirectorySource } from './source.js';
 
 /** The content of a configuration that a file of this directory has. */
@@ -23,7 +24,8 @@ export class LocalFiles {
   }
 
   /**
-   * Writes the file. `present`: the content that the directory must have; undefined: none. Throws `Conflict` otherwise.
+   * Writes the file. `present`: the content that the directory must still have; undefined: it must have none.
+   * Throws `Conflict` otherwise.
    */
   async write(record: ConfigurationRecord, text: string, present: SaidHere | undefined): Promise<void> {
     const file = present === undefined ? await this.#freeFile(record) : await this.#fileWith(present);
@@ -33,18 +35,13 @@ export class LocalFiles {
 
   /** Removes the file. Throws `Conflict` when it has another content. */
   async remove(present: SaidHere): Promise<void> {
-    const source = this.#source;
-    const file = await this.#fileWith(present);
-    await unlink(join(source.directory, file)).catch(ignoreMissing);
-    await source.readFile(file);
-    await syncPath(source.directory);
+    await this.#source.removeFiles([await this.#fileWith(present)]);
   }
 
   /** The file, if it still has this content. Throws `Conflict` otherwise. */
   async #fileWith({ name, file, hash }: SaidHere): Promise<string> {
     const reading = file === undefined ? undefined : await this.#source.readFile(file);
-    const isIt = reading?.kind === 'valid' && reading.parsed.configuration.name === name;
-    if (file === undefined || !isIt || reading.parsed.hash !== hash) throw hasChanged(name);
+    if (file === undefined || !says(reading, name) || reading.parsed.hash !== hash) throw hasChanged(name);
     return file;
   }
 
@@ -59,13 +56,39 @@ export class LocalFiles {
       const reading = await source.readFile(file);
       if (reading === undefined) return file;
       // Somebody has just written the configuration here, or is about to: a half-written file has no name yet.
-      const isIt =
-        reading.kind === 'valid' ? reading.parsed.configuration.name === name : file === sourceFile;
-      if (isIt) throw hasChanged(name);
+      if (reading.kind === 'valid' ? says(reading, name) : file === sourceFile) throw hasChanged(name);
     }
   }
 }
 
 function hasChanged(name: string): Conflict {
   return new Conflict(`${name} has another content here now`);
+}
+
+/**
+ * The text of a file for this configuration, without fields at their defaults. Throws DRV_CONFIGURATION_INVALID when
+ * that text would not have the hash `hash`: another version of Drover wrote the record.
+ */
+export function textOfRecord(configuration: Configuration, hash: string): string {
+  const { name, command } = configuration;
+  const defaults: object = configurationSchema.parse({ name, command });
+  const entries = Object.entries(configuration).filter(
+    ([field, value]) =>
+      field === 'name' || field === 'command' || !isDeepStrictEqual(value, Reflect.get(defaults, field)),
+  );
+  for (const content of [Object.fromEntries(entries), configuration]) {
+    if (hashOf(name, content) === hash) return `${JSON.stringify(content, null, 2)}\n`;
+  }
+  throw new DroverError(
+    'DRV_CONFIGURATION_INVALID',
+    `configuration "${name}" comes from another version of Drover, and cannot be written as a file here`,
+  );
+}
+
+function hashOf(name: string, content: unknown): string | undefined {
+  try {
+    return validateConfiguration(name, content).hash;
+  } catch {
+    return undefined;
+  }
 }

@@ -37,7 +37,7 @@ export interface ParsedConfiguration {
   readonly warnings: readonly ConfigurationWarning[];
 }
 
-/** A valid configuration with its oddities, or the problems of an invalid one. */
+/** The result of a check: a valid configuration with its oddities, or the problems of an invalid one. */
 type Checked =
   | { readonly configuration: Configuration; readonly content: object; readonly oddities: readonly Problem[] }
   | { readonly problems: readonly Problem[] };
@@ -53,21 +53,18 @@ export function parseConfigurationFile(
     const checked = checkConfiguration(value, defaultName);
     const placed = inOrder(checked, positionOf);
     if (!('problems' in checked)) {
-      const warnings = placed.map(({ problem, position: { line, column } }) =>
-        toWarning(problem, { line, column }),
-      );
+      const warnings = placed.map(({ problem, position }) => toWarning(problem, position));
       return { parsed: parsedOf(checked, warnings) };
     }
     const field = fieldName(placed[0]?.problem.path ?? []);
     const message = problemsText(placed.map(({ problem }) => problem));
-    const { line, column } = placed[0]?.position ?? { line: 1, column: 1 };
+    const position = placed[0]?.position ?? { line: 1, column: 1 };
     const name = nameIn(value);
     return {
       error: {
         file,
         ...(name !== undefined && { name }),
-        line,
-        column,
+        ...position,
         field: field === '' ? null : field,
         message,
       },
@@ -90,9 +87,7 @@ export function judgeConfigurationText(
   try {
     const { value, positionOf } = readJsonText(text);
     const checked = checkConfiguration(underName(name, value), name);
-    const found = inOrder(checked, positionOf).map(({ problem, position: { line, column } }) =>
-      toWarning(problem, { line, column }),
-    );
+    const found = inOrder(checked, positionOf).map(({ problem, position }) => toWarning(problem, position));
     if ('problems' in checked) return { problems: found, warnings: [] };
     return { problems: [], warnings: [...otherName(name, value, positionOf), ...found] };
   } catch (error) {
@@ -110,8 +105,8 @@ function* otherName(
 ): Generator<ConfigurationWarning> {
   const said: unknown = Object(value) === value ? Reflect.get(Object(value), 'name') : undefined;
   if (said === undefined || said === name) return;
-  const { line, column } = positionOf(['name']);
-  yield { line, column, field: 'name', message: `has no effect here: the configuration is called ${name}` };
+  const message = `has no effect here: the configuration is called ${name}`;
+  yield { ...positionOf(['name']), field: 'name', message };
 }
 
 /** The problems or oddities with their places, in the order of the text. */

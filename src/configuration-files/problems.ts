@@ -65,22 +65,19 @@ function problemsOfIssue(issue: Issue, rules: Rule, input: unknown): Problem[] {
         return inner.flatMap((one) =>
           problemsOfIssue({ ...one, path: [...path, ...one.path] }, rules, input),
         );
-      return [
-        { path, message: `must be ${accepted(rule)}${shown(path, valueAt(input, path))}`, at: 'value' },
-      ];
+      break;
     }
     case 'custom':
     case 'invalid_format': {
       const value = valueAt(input, path);
-      // Show no value when the field is absent: its default breaks the rule.
+      // Show no value when the field is absent: then its default breaks the rule.
       const is = value === undefined ? '' : shown(path, value);
       return [{ path, message: `${issue.message}${is}`, at: 'value' }];
     }
     default:
-      return [
-        { path, message: `must be ${accepted(rule)}${shown(path, valueAt(input, path))}`, at: 'value' },
-      ];
   }
+  const message = `must be ${accepted(rule)}${shown(path, valueAt(input, path))}`;
+  return [{ path, message, at: 'value' }];
 }
 
 /** For a union: the issues of the branch whose type matches the value; undefined: none matches. */

@@ -2,88 +2,105 @@
 import { z } from 'zod';
 import type { Clock } from '../loop/clock.js';
 import type { ConfigurationRecord } from '../model/configuration.js';
-import { contentOriginSchema } from '../model/configuration-history.js';
+import {
+  type ConfigurationHistory,
+  contentOriginSchema,
+  contentsOf,
+  endOf,
+  withContent,
+} from '../model/configuration-history.js';
 import { DroverError } from '../model/errors.js';
 import { nameSchema } from '../model/names.js';
-import { configurationKey, revisionKey } from '../store/keys.js';
+import type { RolloutRecord } from '../model/rollout.js';
+import { configurationKey, historyKey, revisionKey } from '../store/keys.js';
 import type { MirrorReader } from '../store/mirror.js';
-import type { Operation, Store } from '../store/store.js';
+import { MAX_OPERATIONS, type Operation, type Store } from '../store/store.js';
 import { isConfigurationFile } from './directory.js';
 import type { ContentSource } from './history/content-origins.js';
-import { type HistoryRecords, historyOperations } from './history/history-operations.js';
 import { type ParsedConfiguration, validateConfiguration } from './parse.js';
-import { CHANGES_AT_ONCE } from './record-transactions.js';
 
 export type RecordEdit =
   | {
       readonly do: 'put';
       readonly name: string;
-      /** The file that says the content, and who wrote it. */
+      /** The file that has the content, and who wrote it. */
       readonly source: ContentSource;
       readonly parsed: Pick<ParsedConfiguration, 'configuration' | 'content' | 'hash'>;
-      /** 0: the record must not exist. */
+      /** The revision that the record must have; 0: it must not exist. */
       readonly expectedRevision: number;
     }
   | { readonly do: 'remove'; readonly name: string; readonly expectedRevision: number };
 
+/** The most changes in one transaction: each writes a record, its revision and its history. */
+const CHANGES_AT_ONCE = Math.floor(MAX_OPERATIONS / 3);
+/** The most content in one transaction: a store on etcd takes 1.5 MiB at once, and a content goes into two records. */
+const LONGEST_CONTENTS = 256 * 1024;
 /** The most characters of a caller's key name, and of the reason for a rollback. Histories keep both. */
 const LONGEST_WORDS = 500;
 
-/** The state that the leader needs to make a transaction of edits. */
-interface EditedState extends HistoryRecords {
-  readonly store: Pick<Store, 'barrier'>;
-  readonly clock: Pick<Clock, 'now'>;
-  readonly configurations: HistoryRecords['configurations'] & Shown;
-  readonly histories: HistoryRecords['histories'] & Shown;
-  readonly rollouts: HistoryRecords['rollouts'] & Shown;
-}
 type Shown = Pick<MirrorReader<unknown>, 'until'>;
 
+/** The state that the leader needs to make a transaction of edits. */
+interface EditedState {
+  readonly store: Pick<Store, 'barrier'>;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly configurations: Pick<MirrorReader<ConfigurationRecord>, 'get'> & Shown;
+  readonly histories: Pick<MirrorReader<ConfigurationHistory>, 'get' | 'setAside'> & Shown;
+  readonly rollouts: Pick<MirrorReader<RolloutRecord>, 'get'> & Shown;
+}
+
 /**
- * The transaction of edits and their additions to the histories. It first waits until the mirrors show all earlier
- * writes, so that only foreign changes of a record conflict. `sourceNode`: the node that brings the edits.
+ * The transaction of edits and their additions to the histories. It first waits until the mirrors show all
+ * earlier writes, so that an edit conflicts only with somebody else's change. `sourceNode`: the node that
+ * brings the edits.
  */
 export async function transactionOf(
   edits: readonly RecordEdit[],
   sourceNode: string,
-  { store, clock, ...records }: EditedState,
+  state: EditedState,
 ): Promise<Operation[]> {
-  const { configurations, histories, rollouts } = records;
+  const { store, configurations, histories, rollouts } = state;
   const revision = await store.barrier();
   await Promise.all([configurations, histories, rollouts].map((mirror) => mirror.until(revision)));
-  const at = clock.now();
-  return edits.flatMap((edit) => operationsOf(edit, sourceNode, { records, at }));
+  return edits.flatMap((edit) => operationsOf(edit, sourceNode, state));
 }
 
-function operationsOf(
-  edit: RecordEdit,
-  node: string,
-  { records, at }: { readonly records: HistoryRecords; readonly at: number },
-): Operation[] {
+/** The operations of one edit. A history is removed with its configuration; an unreadable history begins anew. */
+function operationsOf(edit: RecordEdit, sourceNode: string, state: EditedState): Operation[] {
   const { name, expectedRevision } = edit;
   const key = configurationKey(name);
-  if (edit.do === 'remove')
-    return [
-      { do: 'remove', key, expectedRevision },
-      ...historyOperations(records, { name, content: undefined, at }),
-    ];
-  const { source, parsed } = edit;
-  const { configuration, hash } = parsed;
-  const value: ConfigurationRecord = {
-    configuration,
-    sourceFile: source.origin.file,
-    sourceNode: node,
-    hash,
-  };
-  const record: Operation =
-    expectedRevision === 0 ? { do: 'create', key, value } : { do: 'update', key, value, expectedRevision };
+  const before = state.configurations.get(name)?.value;
+  const kept = state.histories.get(name);
+  const keptRevision = kept?.revision ?? state.histories.setAside.get(name)?.revision ?? 0;
+  if (edit.do === 'remove') {
+    const removal: Operation = { do: 'remove', key, expectedRevision };
+    if (keptRevision === 0) return [removal];
+    return [removal, { do: 'remove', key: historyKey(name), expectedRevision: keptRevision }];
+  }
+  const { origin, rollback } = edit.source;
+  const { configuration, hash } = edit.parsed;
+  const value: ConfigurationRecord = { configuration, sourceFile: origin.file, sourceNode, hash };
+  const record = written(key, value, expectedRevision);
   // If only the source changed, the history has this content already.
-  if (records.configurations.get(name)?.value.hash === hash) return [record];
+  if (before?.hash === hash) return [record];
+  const contents = contentsOf(kept?.value, before);
+  const end =
+    rollback === undefined
+      ? endOf(state.rollouts.get(name)?.value, contents.at(-1)?.revision ?? '')
+      : ({ outcome: 'rolled-back', reason: rollback } as const);
+  const added = { revision: hash, origin: { ...origin, node: sourceNode }, at: state.clock.now(), end };
   return [
     record,
     { do: 'put', key: revisionKey(hash), value: configuration },
-    ...historyOperations(records, { name, content: { revision: hash, source, node }, at }),
+    written(historyKey(name), withContent(contents, added), keptRevision),
   ];
+}
+
+/** Writes a record; `expectedRevision` 0: the record must not exist. */
+function written(key: string, value: unknown, expectedRevision: number): Operation {
+  return expectedRevision === 0
+    ? { do: 'create', key, value }
+    : { do: 'update', key, value, expectedRevision };
 }
 
 const fileName = z
@@ -143,4 +160,21 @@ export function decodeEdits(question: unknown): RecordEdit[] {
       parsed: validateConfiguration(edit.name, content),
     };
   });
+}
+
+/** Cuts edits into transactions, in order. A content that is too long for any transaction stands alone. */
+export function inTransactions(edits: readonly RecordEdit[]): RecordEdit[][] {
+  const transactions: RecordEdit[][] = [];
+  let length = 0;
+  for (const edit of edits) {
+    const added = edit.do === 'put' ? JSON.stringify(edit.parsed.content).length : 0;
+    const last = transactions.at(-1);
+    length += added;
+    if (last !== undefined && last.length < CHANGES_AT_ONCE && length <= LONGEST_CONTENTS) last.push(edit);
+    else {
+      transactions.push([edit]);
+      length = added;
+    }
+  }
+  return transactions;
 }

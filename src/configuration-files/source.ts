@@ -2,11 +2,14 @@
  * Answers what the configuration files of one node say, as far as that can be believed. It reads when a caller asks.
  * The controllers observe it, and decide what that means for the records.
  */
-import { basename } from 'node:path';
+import { unlink } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { syncPath } from '../files/sync-path.js';
+import { ignoreMissing } from '../files/system-error.js';
 import type { Clock } from '../loop/clock.js';
 import type { ConfigurationFileError, ConfigurationFileWarning } from '../model/configuration.js';
 import type { Logger } from '../telemetry/logger.js';
-import { DirectoryReader, DirectoryUnusable, type Reading } from './directory.js';
+import { DirectoryReader, DirectoryUnusable, faultOf, type Reading } from './directory.js';
 import { FileWarningLog, fileWarnings } from './file-warnings.js';
 import { ContentOrigins } from './history/content-origins.js';
 import { SettledFiles } from './settled-files.js';
@@ -36,9 +39,9 @@ interface DirectorySourceOptions {
 }
 
 interface ReadOptions {
-  /** Believe broken and missing files without a second look. */
+  /** True: broken and missing files are believed without a second look. */
   readonly isFinal: boolean;
-  /** Believe an empty directory that took the place of another. */
+  /** True: an empty directory that took the place of another is believed. */
   readonly canBeReplaced?: boolean;
 }
 
@@ -62,7 +65,7 @@ export class DirectorySource implements ConfigurationSource {
     this.directory = options.directory;
     this.#options = options;
     this.origins = new ContentOrigins(options.directory, options.logger);
-    this.#reader = new DirectoryReader(options);
+    this.#reader = new DirectoryReader(options.directory, options.clock);
     this.#warningLog = new FileWarningLog(options.logger);
   }
 
@@ -98,8 +101,8 @@ export class DirectorySource implements ConfigurationSource {
   }
 
   /**
-   * Whether a file is still as it was read. True also when that cannot be known, because then the last reading stands,
-   * and for a file that is still unreadable.
+   * True when a file is still as it was read. Also true when that cannot be known, because then the last
+   * reading stands, and for a file that is still unreadable.
    */
   async isAsRead(file: string): Promise<boolean> {
     if (!this.#hasRead || this.#fault !== undefined) return true;
@@ -125,12 +128,14 @@ export class DirectorySource implements ConfigurationSource {
       this.#tell();
     } catch (error) {
       if (!(error instanceof DirectoryUnusable)) throw error;
-      const file = basename(this.directory);
-      this.#fault = { file, line: null, column: null, field: null, message: error.message };
+      this.#fault = faultOf(basename(this.directory), error.message);
     }
   }
 
-  /** Reads these files and the suspects; the whole directory if that is not enough. */
+  /**
+   * Reads these files and the suspects. Reads the whole directory when that is not enough, for example after
+   * it was replaced.
+   */
   async readSome(files: readonly string[]): Promise<void> {
     const number = ++this.#begun;
     const isPossible = this.#hasRead && this.#fault === undefined;
@@ -157,8 +162,8 @@ export class DirectorySource implements ConfigurationSource {
   }
 
   /**
-   * Reads these files anew and believes all at the same moment. So when two files are gone, neither takes the other's
-   * name.
+   * Reads these files anew and believes all of them at the same moment. So when two files are gone, neither
+   * takes over the name of the other.
    */
   async readFiles(files: readonly string[]): Promise<ReadonlyMap<string, Reading | undefined>> {
     const number = ++this.#begun;
@@ -167,6 +172,16 @@ export class DirectorySource implements ConfigurationSource {
     await this.origins.look(readings, this.#settled.files);
     this.#settled.take(readings, { number, isFinal: true });
     return readings;
+  }
+
+  /**
+   * Removes these files, and believes at one moment that all of them are gone. Resolves when the removals are
+   * on disk.
+   */
+  async removeFiles(files: readonly string[]): Promise<void> {
+    for (const file of files) await unlink(join(this.directory, file)).catch(ignoreMissing);
+    await this.readFiles(files);
+    await syncPath(this.directory);
   }
 
   #tell(): void {

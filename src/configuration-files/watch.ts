@@ -2,11 +2,12 @@
  * Reports that something in the watched places may have changed, but not what. The reader of the directory looks for
  * itself, so a lost, late or repeated event does no harm.
  */
-import { basename } from 'node:path';
+
+import { lstat, readlink, stat } from 'node:fs/promises';
+import { basename, join, resolve } from 'node:path';
 import { type FSWatcher, watch } from 'chokidar';
 import { z } from 'zod';
 import { isConfigurationFile } from './directory.js';
-import { type WatchPoint, type WatchPoints, watchPointsText } from './watch-points.js';
 
 const rawDetailsSchema = z.object({ watchedPath: z.string() });
 
@@ -35,7 +36,8 @@ export class ConfigurationWatch {
   async follow(points: WatchPoints): Promise<void> {
     const text = watchPointsText(points);
     if (text === this.#following && this.#watcher !== undefined) return;
-    // The old watcher closes first: chokidar would hand the new one its inode for an equal path.
+    // Close the old watcher first: otherwise chokidar would use its watch of the old inode for the same path
+    // again.
     await this.stop();
     this.#following = text;
     const watcher = watch([...points.keys()], {
@@ -51,8 +53,8 @@ export class ConfigurationWatch {
       const { data } = rawDetailsSchema.safeParse(details);
       const file = data === undefined ? null : fileOf(data.watchedPath, name, points.get(data.watchedPath));
       if (file === undefined || watcher !== this.#watcher) return;
-      // A directory on the path may have moved. chokidar then stops watching, even if the directory comes back, so
-      // watch anew.
+      // A directory on the path may have moved. chokidar then stops watching, even if the directory comes
+      // back, so let the next `follow` watch anew.
       if (file === null) this.#following = '';
       this.#options.onHint(file);
     });
@@ -61,7 +63,7 @@ export class ConfigurationWatch {
     });
   }
 
-  /** Idempotent; `follow` may be called again. */
+  /** Stops watching. Idempotent; `follow` may be called again. */
   async stop(): Promise<void> {
     const watcher = this.#watcher;
     this.#watcher = undefined;
@@ -79,4 +81,80 @@ function fileOf(
   if (name === null || point === undefined || name === basename(directory)) return null;
   if (point.names.has(name)) return null;
   return point.isSource && isConfigurationFile(name) ? name : undefined;
+}
+
+const MAX_LINKS = 40;
+
+/** The names that matter in one real directory. */
+interface WatchPoint {
+  readonly names: Set<string>;
+  /** True when every configuration file in the directory matters, too. */
+  isSource: boolean;
+  /** The directory's device and inode: another directory at the same path is another point. */
+  readonly identity: string;
+}
+
+/** The points, by real path of the directory. */
+export type WatchPoints = ReadonlyMap<string, WatchPoint>;
+
+/**
+ * Finds the points of `directory`; `links` are the names in it that are symbolic links. For a missing path it
+ * watches the directory where that path would appear.
+ */
+export async function findWatchPoints(directory: string, links: readonly string[]): Promise<WatchPoints> {
+  const points = new Map<string, WatchPoint>();
+  const source = await follow(directory, points);
+  if (source !== undefined) {
+    const point = await pointAt(source, points);
+    if (point !== undefined) point.isSource = true;
+  }
+  for (const name of links) await follow(join(directory, name), points);
+  return points;
+}
+
+/** The points as a text: equal texts mean the same points. */
+function watchPointsText(points: WatchPoints): string {
+  const lines = [...points].map(([path, { identity, isSource, names }]) =>
+    JSON.stringify([path, identity, isSource, [...names].sort()]),
+  );
+  return lines.sort().join('\n');
+}
+
+/** Resolves `path` as the kernel does, and notes each name on the way. Returns the real path, if it exists. */
+async function follow(path: string, points: Map<string, WatchPoint>): Promise<string | undefined> {
+  let rest = segmentsOf(path);
+  let current = '/';
+  let linksLeft = MAX_LINKS;
+  for (let segment = rest.shift(); segment !== undefined; segment = rest.shift()) {
+    const next = join(current, segment);
+    const status = await lstat(next).catch(() => undefined);
+    const isLink = status?.isSymbolicLink() === true;
+    if (status === undefined || isLink || rest.length === 0)
+      (await pointAt(current, points))?.names.add(segment);
+    if (status === undefined) return undefined;
+    if (!isLink) current = next;
+    else {
+      const target = await readlink(next).catch(() => undefined);
+      if (target === undefined || linksLeft-- === 0) return undefined;
+      rest = [...segmentsOf(resolve(current, target)), ...rest];
+      current = '/';
+    }
+  }
+  return current;
+}
+
+async function pointAt(path: string, points: Map<string, WatchPoint>): Promise<WatchPoint | undefined> {
+  const known = points.get(path);
+  if (known !== undefined) return known;
+  const status = await stat(path).catch(() => undefined);
+  if (status === undefined) return undefined;
+  const point = { names: new Set<string>(), isSource: false, identity: `${status.dev}:${status.ino}` };
+  points.set(path, point);
+  return point;
+}
+
+function segmentsOf(path: string): string[] {
+  return resolve(path)
+    .split('/')
+    .filter((segment) => segment !== '');
 }

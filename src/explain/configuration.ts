@@ -7,11 +7,10 @@ import { rolloutAdvice, rolloutText } from '../model/plain/rollout-text.js';
 import { hasEnded, isHeldBack, type RolloutRecord } from '../model/rollout.js';
 import { countText, cutText, durationText } from '../model/words.js';
 import type { ServiceView } from './decisions.js';
-import { type ConfigurationExplanation, type ExplainedFile, MOST_LISTED } from './explanation.js';
+import type { ConfigurationExplanation, ExplainedFile } from './explanation.js';
 import type { ConfigurationFacts, InstanceFacts, Story } from './facts.js';
-import { describeFault, isOfOneFile, sentence } from './files.js';
-import { storyOfInstance } from './instance.js';
-import { warningTexts } from './warnings.js';
+import { describeFault, isOfOneFile, sentence, warningTexts } from './files.js';
+import { placesOf, storyOfInstance } from './instance.js';
 
 const MOST_NAMED_CHARS = 200;
 
@@ -36,11 +35,7 @@ export function explainConfiguration(facts: ConfigurationFacts, now: number): Co
     online: facts.online,
     nextCreationInMs: service?.nextCreationInMs == null ? null : Math.round(service.nextCreationInMs),
     files: filesOf(facts),
-    nodes: placement?.nodes.slice(0, MOST_LISTED) ?? [],
-    nodesTotal: placement?.nodes.length ?? 0,
-    portRange: placement?.portHolders.length ? placement.ports : null,
-    portHolders: placement?.portHolders.slice(0, MOST_LISTED) ?? [],
-    portHoldersTotal: placement?.portHoldersTotal ?? 0,
+    ...placesOf(placement),
     instances: rows.map(({ next: _next, advice: _advice, ...row }) => row),
     instancesTotal: facts.instancesTotal,
   };

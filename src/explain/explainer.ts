@@ -18,7 +18,6 @@ import { explainConfiguration } from './configuration.js';
 import type { ContactView, Decisions } from './decisions.js';
 import {
   type ConfigurationExplanation,
-  type Explainer,
   type InstanceExplanation,
   type InstanceRuns,
   MOST_LISTED,
@@ -26,15 +25,14 @@ import {
 } from './explanation.js';
 import type { InstanceFacts, NodeAnswer } from './facts.js';
 import { faultsOf, isOfOneFile } from './files.js';
-import { explainInstance, toPastExit } from './instance.js';
+import { explainInstance, explainUnreadable, toPastExit } from './instance.js';
 import { explainNode } from './node.js';
-import { explainUnreadable } from './unreadable.js';
 
 /** How long a node may take to answer. */
 const ANSWER_WITHIN_MS = 2000;
 /** How many lines of each past run are shown. */
 const LINES = 10;
-/** How many times it asks when the record changes while the node answers. */
+/** How many times the explainer asks a node when the record changes while the node answers. */
 const MOST_LOOKS = 3;
 
 interface NodeQuestion {
@@ -50,16 +48,16 @@ export interface FileReports {
   warnings(): readonly ConfigurationFileWarning[];
 }
 
-interface FactsExplainerOptions
+interface ExplainerOptions
   extends Pick<
     StateRecords,
-    'instances' | 'configurations' | 'nodes' | 'rollouts' | 'instancesByConfiguration'
+    'instances' | 'configurations' | 'nodes' | 'rollouts' | 'instancesByConfiguration' | 'instancesByNode'
   > {
   readonly files: FileReports;
   readonly decisions: Decisions;
   /** The RAM and CPU that placement has given out on a node. */
   readonly usedOf: (nodeId: string) => { readonly ramMB: number; readonly cpu: number };
-  /** Undefined: the node is not being drained. */
+  /** How far the drain of a node has come; undefined: the node is not being drained. */
   readonly drainOf: (nodeId: string) => DrainProgress | undefined;
   /** Asks a node about its instances. Throws errors that an operator may read. */
   readonly askNode: (question: NodeQuestion) => Promise<ReadonlyMap<string, InstanceDescription>>;
@@ -72,13 +70,15 @@ interface Shared extends Pick<InstanceFacts, 'configuration' | 'fileErrors' | 'f
   readonly contacts: Map<string, ContactView | undefined>;
 }
 
-export class FactsExplainer implements Explainer {
-  readonly #options: FactsExplainerOptions;
+/** Gathers the facts, asks the nodes that have the instances, and explains. Changes nothing; may run concurrently. */
+export class Explainer {
+  readonly #options: ExplainerOptions;
 
-  constructor(options: FactsExplainerOptions) {
+  constructor(options: ExplainerOptions) {
     this.#options = options;
   }
 
+  /** Explains an instance. Throws DRV_INSTANCE_UNKNOWN. */
   async instance(id: string): Promise<InstanceExplanation> {
     const { instances, nodes } = this.#options;
     const aside = instances.setAside.get(id);
@@ -97,6 +97,10 @@ export class FactsExplainer implements Explainer {
     }
   }
 
+  /**
+   * How the last runs of an instance ended, with up to `lines` lines of each, 50 at most. Throws DRV_INSTANCE_UNKNOWN,
+   * and DRV_NODE_DISCONNECTED when its node does not answer.
+   */
   async runs(id: string, lines: number): Promise<InstanceRuns> {
     const { value: record } = this.#visible(id);
     const answer = (await this.#ask([record], lines)).get(id);
@@ -108,15 +112,21 @@ export class FactsExplainer implements Explainer {
     return { instanceId: id, current, runs: exits.map(toPastExit) };
   }
 
+  /**
+   * Explains a configuration. Its name may also stand only in a broken file, or only in instances that
+   * outlived the configuration. Throws DRV_CONFIGURATION_UNKNOWN.
+   */
   async configuration(name: string): Promise<ConfigurationExplanation> {
     this.#refuseUnknown(name);
-    const listed = this.#instancesOf(name).toSorted(byTrouble).slice(0, MOST_LISTED);
+    const listed = this.#visibleOf(name, 'instancesByConfiguration')
+      .toSorted(byTrouble)
+      .slice(0, MOST_LISTED);
     const answers = await this.#ask(listed, 0);
-    // Everything else is read after the answers, at one moment.
+    // Read everything else after the answers, without an await in between, so that the facts fit together.
     this.#refuseUnknown(name);
     const shared = this.#shared(name);
     const { configuration, fileErrors, fileWarnings, service } = shared;
-    const all = new Map(this.#instancesOf(name).map((record) => [record.id, record]));
+    const all = new Map(this.#visibleOf(name, 'instancesByConfiguration').map((one) => [one.id, one]));
     const wanted = [...all.values()].filter(
       (record) => record.desired.goal === 'run' && !hasFinished(record),
     );
@@ -135,7 +145,7 @@ export class FactsExplainer implements Explainer {
           return record === undefined ? [] : [this.#factsOf(record, answers, shared)];
         }),
         instancesTotal: all.size,
-        unreadable: this.#unreadableOf(name),
+        unreadable: [...setAsideOf(this.#options.instances.setAside, name)].map(([id]) => id),
         wanted: wanted.length,
         online: wanted.filter(({ status }) => status.state === 'ONLINE').length,
       },
@@ -143,14 +153,15 @@ export class FactsExplainer implements Explainer {
     );
   }
 
+  /** Explains a node. Throws DRV_NODE_UNKNOWN. */
   async node(nodeId: string): Promise<NodeExplanation> {
     this.#nodeRecord(nodeId);
-    const listed = this.#instancesOn(nodeId).toSorted(byTrouble).slice(0, MOST_LISTED);
+    const listed = this.#visibleOf(nodeId, 'instancesByNode').toSorted(byTrouble).slice(0, MOST_LISTED);
     const answers = await this.#ask(listed, 0);
-    // Everything else is read after the answers, in one go.
+    // Read everything else after the answers, without an await in between, so that the facts fit together.
     const node = this.#nodeRecord(nodeId);
     const { usedOf, drainOf, decisions, clock } = this.#options;
-    const all = new Map(this.#instancesOn(nodeId).map((record) => [record.id, record]));
+    const all = new Map(this.#visibleOf(nodeId, 'instancesByNode').map((one) => [one.id, one]));
     const instances = listed.flatMap(({ id }) => {
       const record = all.get(id);
       if (record === undefined) return [];
@@ -166,7 +177,7 @@ export class FactsExplainer implements Explainer {
   #refuseUnknown(name: string): void {
     const { configuration, fileErrors } = this.#shared(name);
     if (configuration !== undefined || fileErrors.some(isOfOneFile)) return;
-    if (this.#instancesOf(name).length === 0) throw unknownConfiguration(name);
+    if (this.#visibleOf(name, 'instancesByConfiguration').length === 0) throw unknownConfiguration(name);
   }
 
   #visible(id: string): { readonly value: InstanceRecord; readonly revision: number } {
@@ -175,30 +186,17 @@ export class FactsExplainer implements Explainer {
     throw unknownInstance(id);
   }
 
-  #instancesOf(name: string): InstanceRecord[] {
-    const { instances, instancesByConfiguration } = this.#options;
-    return [...instancesByConfiguration.get(name)].flatMap((id) => {
-      const record = instances.get(id)?.value;
-      return record === undefined || record.desired.goal === 'remove' ? [] : [record];
-    });
-  }
-
-  /** Ids of the instances whose records are set aside. */
-  #unreadableOf(name: string): string[] {
-    return [...setAsideOf(this.#options.instances.setAside, name)].map(([id]) => id);
+  /** The instances of a configuration or on a node that are not being removed. */
+  #visibleOf(key: string, lookup: 'instancesByConfiguration' | 'instancesByNode'): InstanceRecord[] {
+    return [...this.#options[lookup].get(key)]
+      .flatMap((id) => this.#options.instances.get(id)?.value ?? [])
+      .filter(({ desired }) => desired.goal !== 'remove');
   }
 
   #nodeRecord(nodeId: string): NodeRecord {
     const record = this.#options.nodes.get(nodeId)?.value;
     if (record === undefined) throw unknownNode(nodeId);
     return record;
-  }
-
-  /** The instances that are placed on the node and are not being removed. */
-  #instancesOn(nodeId: string): InstanceRecord[] {
-    return [...this.#options.instances.entries()]
-      .map(([, { value }]) => value)
-      .filter(({ placement, desired }) => placement?.nodeId === nodeId && desired.goal !== 'remove');
   }
 
   #shared(name: string): Shared {

@@ -176,21 +176,3 @@ export const nodeExplanationSchema = z.object({
   instancesTotal: z.int(),
 });
 export type NodeExplanation = z.output<typeof nodeExplanationSchema>;
-
-/** Gathers the facts, asks the nodes that have the instances, and explains. Changes nothing; may run concurrently. */
-export interface Explainer {
-  /** Throws DRV_INSTANCE_UNKNOWN. */
-  instance(id: string): Promise<InstanceExplanation>;
-  /**
-   * Explains a configuration; also a name that only a broken file has, or only instances that outlived their
-   * configuration. Throws DRV_CONFIGURATION_UNKNOWN.
-   */
-  configuration(name: string): Promise<ConfigurationExplanation>;
-  /**
-   * How the last runs of an instance ended, with up to `lines` lines of each, 50 at most. Throws DRV_INSTANCE_UNKNOWN,
-   * and DRV_NODE_DISCONNECTED when its node does not answer.
-   */
-  runs(id: string, lines: number): Promise<InstanceRuns>;
-  /** Throws DRV_NODE_UNKNOWN. */
-  node(nodeId: string): Promise<NodeExplanation>;
-}

@@ -1,6 +1,14 @@
 /** Faults of configuration files in words, and which of them concern a configuration. */
-import type { ConfigurationFileError, ConfigurationRecord } from '../model/configuration.js';
+
+import { fileWarningText } from '../configuration-files/file-warnings.js';
+import type {
+  ConfigurationFileError,
+  ConfigurationFileWarning,
+  ConfigurationRecord,
+} from '../model/configuration.js';
+import type { InstanceRecord } from '../model/instance.js';
 import { isOfTemplate } from '../model/plain/template-fault.js';
+import { listText } from '../model/words.js';
 
 /** Faults of the configuration's own file, of files that claim its name, and of the directory as a whole. */
 export function faultsOf(
@@ -46,4 +54,25 @@ function claimedName({ file, name }: ConfigurationFileError): string {
 /** `text` with a full stop, unless it ends like a sentence. */
 export function sentence(text: string): string {
   return /[.!?]$/.test(text) ? text : `${text}.`;
+}
+
+/** How many instances are named; further ones are only counted. */
+const MOST_NAMED = 3;
+
+/** The warnings of one configuration: those of its file, then each distinct one of its instances once. */
+export function warningTexts(
+  ofFile: readonly ConfigurationFileWarning[],
+  instances: Iterable<Pick<InstanceRecord, 'id' | 'status'>>,
+): string[] {
+  const byText = new Map<string, string[]>();
+  for (const { id, status } of instances)
+    if (status.warning !== undefined) byText.set(status.warning, [...(byText.get(status.warning) ?? []), id]);
+  return [
+    ...ofFile.map(fileWarningText),
+    ...[...byText].map(([text, ids]) => `${idsText(ids.toSorted())}: ${text}`),
+  ];
+}
+
+function idsText(ids: readonly string[]): string {
+  return ids.length === 1 ? `instance ${ids[0]}` : `instances ${listText(ids, MOST_NAMED)}`;
 }

@@ -1,18 +1,18 @@
 /** Explains an instance: one story out of the facts, the numbers beside it, and notes. Pure. */
-
 import { hasFinished } from '../model/instance.js';
 import type { NodeCondition } from '../model/node.js';
 import type { DescribedExit } from '../model/run/instance-description.js';
 import { publicPid } from '../model/run/run-identity.js';
 import { cutText } from '../model/words.js';
+import { leftOfInstance } from '../state/left-of-record.js';
+import type { SetAside } from '../store/mirror.js';
 import { toPlainText } from '../telemetry/plain-text.js';
-import { storyOfAway } from './away.js';
+import type { PlacementView } from './decisions.js';
 import { type InstanceExplanation, MOST_LISTED, type PastExit } from './explanation.js';
 import type { InstanceFacts, Story } from './facts.js';
-import { describeFault, isOfOneFile, sentence } from './files.js';
+import { describeFault, isOfOneFile, sentence, warningTexts } from './files.js';
 import { asked, finishedStory, storyOnNode } from './on-node.js';
-import { storyOfUnplaced } from './unplaced.js';
-import { warningTexts } from './warnings.js';
+import { storyOfAway, storyOfUnplaced } from './unplaced.js';
 
 /** The length at which a line of an instance's output is cut. */
 const LONGEST_LINE = 500;
@@ -49,12 +49,22 @@ export function explainInstance(facts: InstanceFacts, now: number): InstanceExpl
     configurationRevision: record.revision,
     isRevisionCurrent:
       facts.configuration === undefined ? null : facts.configuration.hash === record.revision,
-    nodes: placement?.nodes.slice(0, MOST_LISTED) ?? [],
-    nodesTotal: placement?.nodes.length ?? 0,
-    portRange: placement?.portHolders.length ? placement.ports : null,
-    portHolders: placement?.portHolders.slice(0, MOST_LISTED) ?? [],
-    portHoldersTotal: placement?.portHoldersTotal ?? 0,
+    ...placesOf(placement),
     exits: seen?.exits.map(toPastExit) ?? [],
+  };
+}
+
+/** The nodes and ports of an explanation; undefined: the instance does not wait for a place. */
+export function placesOf(
+  placement: PlacementView | undefined,
+): Pick<InstanceExplanation, 'nodes' | 'nodesTotal' | 'portRange' | 'portHolders' | 'portHoldersTotal'> {
+  const { nodes = [], ports = null, portHolders = [], portHoldersTotal = 0 } = placement ?? {};
+  return {
+    nodes: nodes.slice(0, MOST_LISTED),
+    nodesTotal: nodes.length,
+    portRange: portHolders.length > 0 ? ports : null,
+    portHolders: portHolders.slice(0, MOST_LISTED),
+    portHoldersTotal,
   };
 }
 
@@ -88,7 +98,7 @@ function storyOfRecord({ record }: InstanceFacts): Story {
 function* notesOf(facts: InstanceFacts): Generator<string> {
   const { record, node, configuration, fileErrors, fileWarnings, answer, move } = facts;
   const { configurationName: name, status } = record;
-  // The message of an instance that is up and well is a note of its node.
+  // Show the message of an instance that is up and well as a note of its node.
   if (status.state === 'ONLINE' && status.reason === null && status.message !== null)
     yield `It ${status.message}.`;
   if (move !== undefined) yield `Its node ${node?.nodeId} is being drained: ${move}.`;
@@ -142,4 +152,41 @@ function linesNote(output: DescribedExit['output'], count: number): string | nul
 
 function roundOrNull(ms: number | null | undefined): number | null {
   return ms == null ? null : Math.max(0, Math.round(ms));
+}
+
+export function explainUnreadable(
+  id: string,
+  { value, problem }: SetAside,
+  conditionOf: (nodeId: string) => NodeCondition | undefined,
+): InstanceExplanation {
+  const { configurationName, goal, placement } = leftOfInstance(value);
+  const name = configurationName ?? 'unknown';
+  return {
+    instanceId: id,
+    configurationName: name,
+    verdict: `${id} (${name}) has a record that cannot be read (${problem}).`,
+    next: 'The record is kept as it is. What runs of the instance is left alone and keeps its place.',
+    advice: `A version of Drover that can read the record takes it up again. \`instance delete ${id}\` removes the record and ends the process.`,
+    notes: [],
+    isSettled: false,
+    desired: goal,
+    actual: 'unknown',
+    reason: null,
+    message: null,
+    node: placement?.nodeId ?? null,
+    nodeCondition: (placement === null ? undefined : conditionOf(placement.nodeId)) ?? null,
+    nodeAnswer: null,
+    port: placement?.port ?? null,
+    processPid: null,
+    upForMs: null,
+    restarts: 0,
+    failuresInARow: 0,
+    retryInMs: null,
+    stopSignal: null,
+    killInMs: null,
+    configurationRevision: '',
+    isRevisionCurrent: null,
+    ...placesOf(undefined),
+    exits: [],
+  };
 }

@@ -25,7 +25,10 @@ const STORIES: readonly NodeStory[] = [
   installing,
 ];
 
-/** Undefined when the node did not answer, or the instance has no node. */
+/**
+ * The story of an instance by its node's description. Undefined: the node did not answer, or the instance has
+ * no node.
+ */
 export function storyOnNode(facts: InstanceFacts): Story | undefined {
   const { answer, record } = facts;
   if (answer.kind !== 'answered') return undefined;
@@ -96,7 +99,7 @@ function nodeStopping(_facts: InstanceFacts, { goal, pid }: InstanceDescription)
   return { says: 'was stopped together with its node', next: 'It starts again with the node.' };
 }
 
-/** The node still works towards the earlier goal. */
+/** The story while the node still works towards the earlier goal. */
 function unheard({ record }: InstanceFacts, { goal }: InstanceDescription): Story | undefined {
   if (record.desired.goal === 'stop' && goal === 'run')
     return { says: 'is to be stopped, which its node hears of now' };
@@ -114,14 +117,18 @@ function stopped(facts: InstanceFacts, { goal, exits }: InstanceDescription): St
 }
 
 /** The story of an instance that was asked to stop, and has stopped. */
-export function asked({ record, service }: InstanceFacts, how: string): Story {
-  const isCounted = service?.counted.has(record.id) === true;
+export function asked(facts: InstanceFacts, how: string): Story {
+  return atRest(facts, `is stopped, as it should be${how}`, 'starts it');
+}
+
+function atRest({ record: { id }, service }: InstanceFacts, says: string, starts: string): Story {
   return {
-    says: `is stopped, as it should be${how}`,
-    next: isCounted
-      ? 'It stays so and keeps its slot: nothing is created in its place.'
-      : 'It stays so until it is started.',
-    advice: `\`instance start ${record.id}\` starts it, \`instance delete ${record.id}\` removes it.`,
+    says,
+    next:
+      service?.counted.has(id) === true
+        ? 'It stays so and keeps its slot: nothing is created in its place.'
+        : 'It stays so until it is started.',
+    advice: `\`instance start ${id}\` ${starts}, \`instance delete ${id}\` removes it.`,
     isSettled: true,
   };
 }
@@ -165,16 +172,8 @@ function finished(facts: InstanceFacts, seen: InstanceDescription): Story | unde
 }
 
 /** The story of an instance that ended by itself and is not started again. */
-export function finishedStory({ record, service }: InstanceFacts, how: string): Story {
-  const isCounted = service?.counted.has(record.id) === true;
-  return {
-    says: `has ended, and restartPolicy does not start it again${how}`,
-    next: isCounted
-      ? 'It stays so and keeps its slot: nothing is created in its place.'
-      : 'It stays so until it is started.',
-    advice: `\`instance start ${record.id}\` starts it anew, \`instance delete ${record.id}\` removes it.`,
-    isSettled: true,
-  };
+export function finishedStory(facts: InstanceFacts, how: string): Story {
+  return atRest(facts, `has ended, and restartPolicy does not start it again${how}`, 'starts it anew');
 }
 
 /** Names the process, for a sentence. */

@@ -95,3 +95,9 @@ export function systemReason(error: unknown): string | undefined {
 export function shellWord(text: string): string {
   return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
+
+/** The first `most` names of a list: `a, b, c and 4 more`. */
+export function listText(names: readonly string[], most: number): string {
+  const shown = names.slice(0, most).join(', ');
+  return names.length > most ? `${shown} and ${names.length - most} more` : shown;
+}

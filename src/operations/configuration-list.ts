@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { fileStateSchema } from '../configuration-files/file-states.js';
-import { warningTexts } from '../explain/warnings.js';
+import { warningTexts } from '../explain/files.js';
 import type { ConfigurationRecord } from '../model/configuration.js';
 import { hasFinished, type InstanceRecord } from '../model/instance.js';
 import { visibleInstances } from '../state/instance-writes.js';

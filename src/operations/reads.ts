@@ -7,7 +7,7 @@ import type { InstanceStreams } from '../channel/services/instance-streams.js';
 import type { ApiCertificate } from '../channel/trust/api-certificate.js';
 import type { ConfigurationFiles } from '../configuration-files/configuration-files.js';
 import type { ServiceView } from '../explain/decisions.js';
-import type { Explainer } from '../explain/explanation.js';
+import type { Explainer } from '../explain/explainer.js';
 import type { ExtensionRegistry } from '../extensions/registry.js';
 import type { Leadership } from '../leadership/leadership.js';
 import type { Clock } from '../loop/clock.js';

@@ -39,7 +39,7 @@ const DECISIONS = [
 
 /** Survivors, each with the reason why no fact can tell the two forms apart. */
 const EXPLAINED = {
-  'controllers/master/configurations/owners.ts: file < (claims.get(name) ?? `${file}~`) -> (file <= (claims.get(name) ?? `${file}~`))':
+  'controllers/master/configurations/tree.ts: file < (claims.get(name) ?? `${file}~`) -> (file <= (claims.get(name) ?? `${file}~`))':
     'each file claims once, so the two names differ',
   'controllers/master/minimum-service/plan.ts: a.id < b.id -> (a.id <= b.id)': 'two instances have two ids',
   'controllers/master/placement/plan.ts: a.nodeId < b.nodeId -> (a.nodeId <= b.nodeId)':

@@ -2,7 +2,7 @@
 export const PLANTED = [
   {
     name: 'a change of a node wakes no placement',
-    path: 'controllers/master/wake/node-wakes.ts',
+    path: 'controllers/master/wake/record-wakes.ts',
     was: '  yield* wakesOfNewPlace(facts);\n',
     becomes: '',
   },
@@ -64,9 +64,9 @@ export const PLANTED = [
   },
   {
     name: 'a replacement stays when its original is back',
-    path: 'controllers/master/wake/node-wakes.ts',
-    was: "yield { controller: 'replacement', key, when: 0 };",
-    becomes: '{}',
+    path: 'controllers/master/wake/record-wakes.ts',
+    was: "placement?.nodeId === id)\n      yield { controller: 'replacement', key, when: 0 };",
+    becomes: 'placement?.nodeId === id) {}',
   },
   {
     name: 'a node that only was silent for a moment is called lost',

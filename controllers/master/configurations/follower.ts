@@ -2,32 +2,27 @@
  * Brings the configuration records in line with the files of one master. With several masters it also brings the files
  * in line with the records, and the leader's API writes the record first.
  */
+
+import { faultOf } from '../../../src/configuration-files/directory.js';
 import type { ConfigurationEditor, NewContent } from '../../../src/configuration-files/file-writer.js';
 import { type Precondition, requireRevision } from '../../../src/configuration-files/precondition.js';
 import type { RecordEdit } from '../../../src/configuration-files/record-edits.js';
-import type { RecordFollower } from '../../../src/configuration-files/record-follower.js';
+import type { FileConflict, RecordFollower } from '../../../src/configuration-files/record-follower.js';
 import type { ConfigurationFileError, ConfigurationRecord } from '../../../src/model/configuration.js';
 import { DroverError, messageOf } from '../../../src/model/errors.js';
 import { publicMessage } from '../../../src/model/public-message.js';
 import { unknownConfiguration } from '../../../src/model/unknown.js';
 import { untilShown } from '../../../src/store/modify.js';
-import type { Confirmed, ConflictKind } from '../../../src/views/view.js';
+import type { Confirmed, ViewConflict } from '../../../src/views/view.js';
 import { DirectoryEngine, type DirectoryEngineOptions } from '../directories/reconciler.js';
-import { FaultReport } from './fault-report.js';
-import { faultsOf } from './faults.js';
+import { FaultReport, faultsOf } from './faults.js';
 import { ConfigurationTree, type ConfigurationTreeOptions } from './tree.js';
 
-/** Tries to write before giving up. A try fails only when another write came first. */
+/** The most tries to write. A try fails only when another write came first. */
 const MOST_CONFLICTS = 10;
 
 /** A file that differs from the record, and waits for a person. */
-interface ConfigurationConflict {
-  readonly name: string;
-  readonly file: string;
-  readonly kind: ConflictKind;
-  /** The fault, and how to mend it. */
-  readonly message: string;
-}
+type ConfigurationConflict = ViewConflict & FileConflict;
 
 interface ConfigurationFollowerOptions
   extends ConfigurationTreeOptions,
@@ -112,12 +107,8 @@ export class ConfigurationFollower implements RecordFollower, ConfigurationEdito
       told: this.#report.told,
     });
     const inConflict = this.conflicts().map(({ name, file, message }) => ({
+      ...faultOf(file, message),
       name,
-      file,
-      line: null,
-      column: null,
-      field: null,
-      message,
     }));
     const named = new Set(inConflict.map(({ file }) => file));
     return [...faults.filter(({ file }) => !named.has(file)), ...inConflict];

@@ -1,8 +1,12 @@
 /** The configuration files of a master and their records, as the two sides of a view (`src/views/view.ts`). */
-import { textOfRecord } from '../../../src/configuration-files/file-text.js';
-import type { LocalFiles, SaidHere } from '../../../src/configuration-files/local-files.js';
-import type { RecordEdit } from '../../../src/configuration-files/record-edits.js';
-import { inTransactions } from '../../../src/configuration-files/record-transactions.js';
+
+import { type Reading, says } from '../../../src/configuration-files/directory.js';
+import {
+  type LocalFiles,
+  type SaidHere,
+  textOfRecord,
+} from '../../../src/configuration-files/local-files.js';
+import { inTransactions, type RecordEdit } from '../../../src/configuration-files/record-edits.js';
 import type { ConfigurationSource } from '../../../src/configuration-files/source.js';
 import { Conflict } from '../../../src/loop/reconciler.js';
 import type { ConfigurationRecord } from '../../../src/model/configuration.js';
@@ -18,7 +22,6 @@ import type {
   RemovalThere,
   ViewTree,
 } from '../../../src/views/view.js';
-import { ownersOf } from './owners.js';
 
 export interface ConfigurationTreeOptions {
   readonly source: ConfigurationSource;
@@ -43,8 +46,8 @@ export class ConfigurationTree implements ViewTree {
     this.#there = new RecordSide<ConfigurationRecord, RecordEdit>({
       records,
       hashOf: ({ hash, sourceFile, sourceNode }) => this.#mark(hash, sourceFile, sourceNode),
-      // With several masters the files leave a record that cannot be read alone: another version may be able to read
-      // it.
+      // With several masters, a file does not replace a record that this version cannot read: another version
+      // may be able to read it.
       ...(this.isAlone && { hashOfAside: ({ revision }) => `unreadable ${revision}` }),
       store,
       door,
@@ -56,7 +59,7 @@ export class ConfigurationTree implements ViewTree {
     return this.#options.localFiles === undefined;
   }
 
-  /** The file that said each name at the last observation. */
+  /** The file that owned each name at the last observation. */
   get owners(): ReadonlyMap<string, string> {
     return this.#owners;
   }
@@ -80,7 +83,7 @@ export class ConfigurationTree implements ViewTree {
     const { files, suspects, fault, directoryId, nodeId } = source;
     if (files === undefined || fault !== undefined || directoryId === undefined || !configurations.isReady)
       return undefined;
-    this.#owners = ownersOf({ files, records: configurations });
+    this.#owners = ownersOf(files, configurations);
     const here = new Map<string, string>();
     const undecided = new Set(this.isAlone ? [] : configurations.setAside.keys());
     const unsure = new Set(suspects);
@@ -89,7 +92,8 @@ export class ConfigurationTree implements ViewTree {
       if (reading?.kind === 'valid') here.set(name, this.#mark(reading.parsed.hash, file, nodeId));
       if (reading?.kind !== 'valid' || unsure.has(file)) undecided.add(name);
     }
-    // When this master is alone, a replaced directory does not count as a new one: it confirms no waiting removal.
+    // With one master, a new directory at the same path counts as the same directory, so that waiting
+    // removals keep waiting.
     const directory = this.isAlone ? nodeId : directoryId;
     return {
       here,
@@ -129,8 +133,8 @@ export class ConfigurationTree implements ViewTree {
   }
 
   /**
-   * The hash that is compared. With one master it covers file and node too, so that the record follows a moved file.
-   * With several masters, each has a file of its own.
+   * The hash that the two sides compare. With one master it covers file and node, too, so that the record
+   * follows a moved file. With several masters it does not, because each master has a file of its own.
    */
   #mark(hash: string, file: string, node: string): string {
     return this.isAlone ? `${hash} ${file} ${node}` : hash;
@@ -148,7 +152,10 @@ export class ConfigurationTree implements ViewTree {
     return { name, file: this.#owners.get(name), hash };
   }
 
-  /** Throws `Conflict` when the file or the record has changed meanwhile. */
+  /**
+   * The edit that writes the file's content to the record. Throws `Conflict` when the file or the record has
+   * changed meanwhile.
+   */
   #editOf({ name, hash, expected }: ChangeThere): RecordEdit & { readonly do: 'put' } {
     const { source } = this.#options;
     const { origins, nodeId } = source;
@@ -177,4 +184,29 @@ export class ConfigurationTree implements ViewTree {
 
 function textKey(name: string, hash: string): string {
   return `${name} ${hash}`;
+}
+
+/**
+ * Finds the file that owns each name. A name stays with the file of its record while that file exists and
+ * gives no other name; so a broken file keeps its name. Otherwise the first file, by file name, that gives
+ * the name owns it.
+ */
+function ownersOf(
+  files: ReadonlyMap<string, Reading>,
+  records: Pick<MirrorReader<ConfigurationRecord>, 'entries'>,
+): ReadonlyMap<string, string> {
+  const owners = new Map<string, string>();
+  for (const [name, { value }] of records.entries()) {
+    // Ignore the record's node: after a change of the node's id, the files are still the same.
+    const reading = files.get(value.sourceFile);
+    if (reading?.kind === 'broken' || says(reading, name)) owners.set(name, value.sourceFile);
+  }
+  const claims = new Map<string, string>();
+  for (const [file, reading] of files) {
+    if (reading.kind === 'broken') continue;
+    const { name } = reading.parsed.configuration;
+    if (!owners.has(name) && file < (claims.get(name) ?? `${file}~`)) claims.set(name, file);
+  }
+  for (const [name, file] of claims) owners.set(name, file);
+  return owners;
 }

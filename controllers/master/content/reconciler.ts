@@ -2,7 +2,7 @@
 
 import { Conflict, type Reconciler } from '../../../src/loop/reconciler.js';
 import { awaitsFirstStart, hasFinished, type InstanceRecord } from '../../../src/model/instance.js';
-import type { ContentInForce } from '../../../src/state/contents-in-force.js';
+import type { InstanceContent } from '../../../src/state/instance-changes.js';
 import type { StateRecords } from '../../../src/state/master-state.js';
 import type { Logger } from '../../../src/telemetry/logger.js';
 import { type InstanceUpdates, isLive } from './instance-updates.js';
@@ -51,25 +51,34 @@ export class Contents implements Reconciler<ContentFacts, ContentStep> {
     const inForce = this.#options.contents.of(record.configurationName);
     // Instances of a removed configuration keep their content.
     if (inForce === undefined || record.desired.goal === 'remove') return undefined;
-    return {
-      id: record.id,
-      asks: this.#asks(record, inForce),
-      isAsked: record.desired.updateWhenEmpty === true,
-      players: record.status.players ?? 0,
-      hasFinished: hasFinished(record),
-      awaitsFirstStart: awaitsFirstStart(record),
-      refusal: () => this.#options.updates.refusal(record),
-    };
+    const target = this.#options.contents.targetOf(record.configurationName) ?? inForce;
+    const facts = contentFactsOf(record, { inForce, target }, this.#options);
+    return { ...facts, refusal: () => this.#options.updates.refusal(record) };
   }
+}
 
-  /** True for a canary: it already has the rollout's content, while other instances get the last good content. */
-  #isCanary(record: InstanceRecord, inForce: ContentInForce): boolean {
-    const target = this.#options.contents.targetOf(record.configurationName);
-    return target !== undefined && target.hash !== inForce.hash && isLive(record, target, this.#options);
-  }
+interface OfferedContents {
+  /** The content that new instances get. */
+  readonly inForce: InstanceContent;
+  /** The content that a rollout brings; without one, the content in force. */
+  readonly target: InstanceContent;
+}
 
-  #asks(record: InstanceRecord, inForce: ContentInForce): ContentFacts['asks'] {
-    if (inForce.hash === record.revision || this.#isCanary(record, inForce)) return 'none';
-    return isLive(record, inForce, this.#options) ? 'live' : 'start';
-  }
+/** The facts of an instance under the offered contents, which need not be stored yet: a forecast has new ones. */
+export function contentFactsOf(
+  record: InstanceRecord,
+  { inForce, target }: OfferedContents,
+  sources: Pick<StateRecords, 'revisions'>,
+): Omit<ContentFacts, 'refusal'> {
+  // A canary already has the rollout's content, while other instances get the last good content.
+  const isCanary = target.hash !== inForce.hash && isLive(record, target, sources);
+  const hasIt = inForce.hash === record.revision || isCanary;
+  return {
+    id: record.id,
+    asks: hasIt ? 'none' : isLive(record, inForce, sources) ? 'live' : 'start',
+    isAsked: record.desired.updateWhenEmpty === true,
+    players: record.status.players ?? 0,
+    hasFinished: hasFinished(record),
+    awaitsFirstStart: awaitsFirstStart(record),
+  };
 }

@@ -17,6 +17,7 @@
  * Nobody else writes the records of the only master. So they are the bases, no row is a conflict, and nothing is
  * written here.
  */
+import { isDeepStrictEqual } from 'node:util';
 import type {
   ChangeThere,
   Confirmed,
@@ -30,15 +31,15 @@ import type {
 export interface Base {
   readonly hash: string;
   /**
-   * The content that is now being written here. It also counts as the base, because the process may end before it notes
-   * the base.
+   * The content that is now being written here. It counts as the base, too, because the process may end after
+   * it wrote the content and before it noted the new base.
    */
   readonly next?: string | undefined;
 }
 
 /** The base noted while a new name is being written here. It equals no hash. */
 const NOTHING = '';
-/** Removals of at most this many names at once need no confirmation, whatever share of all names they are. */
+/** The most removals at once that never need a confirmation, whatever share of all names they are. */
 const MOST_DELETED_AT_ONCE = 3;
 
 export interface ViewFacts {
@@ -106,7 +107,7 @@ interface Sides {
   readonly isDeleted: boolean;
 }
 
-/** The verdict by the table above. */
+/** The verdict by the table at the top of this file. */
 export function judge({ here, base, there, isDeleted }: Sides): Verdict {
   if (here === there) {
     const isNoted = base?.hash === here && base?.next === undefined;
@@ -134,20 +135,20 @@ export function verdictOf(
 export function planView(facts: ViewFacts): ViewPlan {
   const { kept, deleted } = removalsOf(facts);
   const waiting = facts.doRemovalsWait ? kept : facts.waiting;
-  const found = new Verdicts(facts, waiting, deleted);
-  const agreed = found.of('agree').map((name) => ({ name, base: baseOf(facts.here.get(name)) }));
-  const written = found.of('write-here').map((name) => changeHere(facts, name));
-  const removed = found.of('remove-here').map((name) => changeHere(facts, name));
+  const found = verdictsOf(facts, waiting, deleted);
+  const agreed = found('agree').map((name) => ({ name, base: baseOf(facts.here.get(name)) }));
+  const written = found('write-here').map((name) => changeHere(facts, name));
+  const removed = found('remove-here').map((name) => changeHere(facts, name));
   const begun = written.map(({ name, hash, present = NOTHING }) => ({
     name,
     base: { hash: present, next: hash },
   }));
   const bases = [...agreed, ...begun];
-  const changes = found.of('write-there').flatMap((name): ChangeThere[] => {
+  const changes = found('write-there').flatMap((name): ChangeThere[] => {
     const hash = facts.here.get(name);
     return hash === undefined ? [] : [{ name, hash, expected: facts.there.get(name) }];
   });
-  const removals = found.of('remove-there').flatMap((name): RemovalThere[] => {
+  const removals = found('remove-there').flatMap((name): RemovalThere[] => {
     const expected = facts.there.get(name);
     return expected === undefined ? [] : [{ name, expected }];
   });
@@ -155,17 +156,17 @@ export function planView(facts: ViewFacts): ViewPlan {
   return {
     steps: [
       // Note the waiting names, so that a restart neither removes them nor writes their files again.
-      ...(bases.length > 0 || !isSame(waiting, facts.waiting)
+      ...(bases.length > 0 || !isDeepStrictEqual(waiting, facts.waiting)
         ? [{ do: 'note', bases, waiting } as const]
         : []),
-      // Changes here come first: writing the records may fail.
+      // Change the directory first: writing the records may fail.
       ...(changed.length > 0 ? [{ do: 'change-here', changes: changed } as const] : []),
-      // Writes come before removals, so that content that changes its name is never missing in between.
+      // Write before removing, so that a content that changes its name is never missing in between.
       ...(changes.length > 0 ? [{ do: 'write-there', changes } as const] : []),
       ...(removals.length > 0 ? [{ do: 'remove-there', removals } as const] : []),
       ...(changed.length > 0 ? [{ do: 'tell-hindrance' } as const] : []),
     ],
-    conflicts: CONFLICTS.flatMap((kind) => found.of(kind).map((name) => ({ name, kind }))),
+    conflicts: CONFLICTS.flatMap((kind) => found(kind).map((name) => ({ name, kind }))),
     waiting,
   };
 }
@@ -195,37 +196,23 @@ export function isConflict(verdict: Verdict): verdict is ConflictKind {
 }
 
 /** The names of each verdict, in order of names. Most names are settled, and are not kept. */
-class Verdicts {
-  readonly #names = new Map<Verdict, string[]>();
-
-  constructor(facts: ViewFacts, waiting: ReadonlySet<string>, deleted: ReadonlySet<string>) {
-    for (const name of namesOf(facts)) {
-      if (facts.undecided.has(name) || waiting.has(name)) continue;
-      const verdict = verdictOf(facts, name, deleted.has(name));
-      if (verdict === 'settled') continue;
-      const names = this.#names.get(verdict);
-      if (names === undefined) this.#names.set(verdict, [name]);
-      else names.push(name);
-    }
+function verdictsOf(
+  facts: ViewFacts,
+  waiting: ReadonlySet<string>,
+  deleted: ReadonlySet<string>,
+): (verdict: Verdict) => readonly string[] {
+  const found = new Map<Verdict, string[]>();
+  for (const name of new Set([...facts.here.keys(), ...facts.there.keys(), ...facts.bases.keys()])) {
+    if (facts.undecided.has(name) || waiting.has(name)) continue;
+    const verdict = verdictOf(facts, name, deleted.has(name));
+    if (verdict === 'settled') continue;
+    const names = found.get(verdict) ?? [];
+    names.push(name);
+    found.set(verdict, names);
   }
-
-  of(verdict: Verdict): readonly string[] {
-    return this.#names.get(verdict)?.sort() ?? [];
-  }
-}
-
-/** Yields every name of either side and of the bases, once. */
-function* namesOf({ here, there, bases }: ViewFacts): Generator<string> {
-  yield* here.keys();
-  for (const name of there.keys()) if (here.get(name) === undefined) yield name;
-  for (const name of bases.keys())
-    if (here.get(name) === undefined && there.get(name) === undefined) yield name;
+  return (verdict) => found.get(verdict)?.sort() ?? [];
 }
 
 function baseOf(hash: string | undefined): Base | undefined {
   return hash === undefined ? undefined : { hash };
-}
-
-function isSame(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
-  return a.size === b.size && [...a].every((name) => b.has(name));
 }

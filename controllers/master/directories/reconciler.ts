@@ -55,8 +55,8 @@ interface Facts extends ViewFacts {
 }
 
 /**
- * How many conflicts end the tries: many more than can follow each other, because each conflict means that another
- * write succeeded.
+ * The number of conflicts after which `follow` gives up. So many cannot follow each other in practice,
+ * because each conflict means that another write succeeded.
  */
 const MOST_CONFLICTS = 100;
 const NOBODY: Confirmed = new Set();
@@ -170,7 +170,7 @@ export class DirectoryEngine implements Reconciler<Facts, ViewStep>, DirectoryFo
     if (this.#seenIn !== standing.directory) this.#seen = new Set(waiting);
     this.#seenIn = standing.directory;
     for (const name of here.keys()) this.#seen.add(name);
-    // The only master also counts a record whose file vanished while no process ran.
+    // With one master, a name whose file vanished while no process ran is gone, too.
     const gone = [...(isAlone ? there.keys() : this.#seen)].filter(
       (name) => here.get(name) === undefined && !undecided.has(name) && brought(name),
     );
@@ -241,13 +241,15 @@ export class DirectoryEngine implements Reconciler<Facts, ViewStep>, DirectoryFo
     standing: Standing,
     changes: readonly ChangeHere[],
   ): Promise<{ readonly error: unknown } | undefined> {
-    const { logger } = this.#options;
+    const { logger, tree } = this.#options;
     const done: Note[] = [];
     const failures: { readonly error: unknown }[] = [];
-    for (const { name, hash, present } of changes) {
+    for (const change of changes) {
+      const { name, hash, present } = change;
       try {
-        await this.#write({ name, hash, present });
-        done.push({ name, base: this.#baseAfter({ name, hash, present }) });
+        if (hash !== undefined) await tree.writeHere(name, hash, present);
+        else if (present !== undefined) await tree.removeHere(name, present);
+        done.push({ name, base: this.#baseAfter(change) });
         logger.info(
           { [this.name]: name },
           `${this.name}: ${name} ${hash === undefined ? 'removed' : 'written'} here, as the state says`,
@@ -270,11 +272,5 @@ export class DirectoryEngine implements Reconciler<Facts, ViewStep>, DirectoryFo
     const isLeft = hash === undefined && this.#options.tree.observe()?.here.get(name) !== undefined;
     const agreed = isLeft ? present : hash;
     return agreed === undefined ? undefined : { hash: agreed };
-  }
-
-  async #write({ name, hash, present }: ChangeHere): Promise<void> {
-    const { tree } = this.#options;
-    if (hash !== undefined) await tree.writeHere(name, hash, present);
-    else if (present !== undefined) await tree.removeHere(name, present);
   }
 }

@@ -3,17 +3,16 @@
 import type { Clock } from '../../../src/loop/clock.js';
 import { Conflict, type Reconciler } from '../../../src/loop/reconciler.js';
 import type { InstanceRecord } from '../../../src/model/instance.js';
-import type { Drain, DrainProgress } from '../../../src/model/node-drain.js';
+import type { DrainProgress } from '../../../src/model/node-drain.js';
 import { leftOfInstance } from '../../../src/state/left-of-record.js';
 import type { StateRecords } from '../../../src/state/master-state.js';
 import { modify } from '../../../src/store/modify.js';
 import type { Operation } from '../../../src/store/store.js';
 import type { Logger } from '../../../src/telemetry/logger.js';
+import { Ages } from '../replacement/ages.js';
 import type { Mover } from '../replacement/mover.js';
 import type { Victims } from '../replacement/victims.js';
-import type { DrainFacts } from './facts.js';
-import { type DrainStep, plan } from './plan.js';
-import { moveOf, progressOf } from './progress.js';
+import { type DrainFacts, type DrainStep, moveOf, plan, progressOf } from './plan.js';
 
 interface DrainsOptions extends StateRecords {
   readonly victims: Victims;
@@ -22,40 +21,36 @@ interface DrainsOptions extends StateRecords {
   readonly logger: Logger;
 }
 
-/** A drain with its deadline on the monotonic clock, so that a jump of the wall clock does not move it. */
-interface Timed {
-  readonly since: number;
-  readonly deadline: number;
-  readonly endsAt: number;
-}
-
 export class Drains implements Reconciler<DrainFacts, DrainStep> {
   readonly name = 'drain';
   readonly plan = plan;
   readonly #options: DrainsOptions;
-  readonly #timed = new Map<string, Timed>();
+  readonly #ages: Ages;
 
   constructor(options: DrainsOptions) {
     this.#options = options;
+    this.#ages = new Ages(options.clock);
   }
 
-  /** Undefined: the node is not being drained. */
+  /** The facts for a round; undefined: the node is not being drained. */
   observe(nodeId: string): DrainFacts | undefined {
     const drain = this.#options.nodeRecords.mirror.get(nodeId)?.value.drain;
-    if (drain === undefined) this.#timed.delete(nodeId);
-    else this.#timed.set(nodeId, this.#timedOf(nodeId, drain));
+    if (drain === undefined) this.#ages.forget(nodeId);
+    else this.#ages.note(nodeId, String(drain.deadline), drain.since);
     return this.#factsOf(nodeId);
   }
 
   #factsOf(nodeId: string): DrainFacts | undefined {
-    const { nodeRecords, instances, instancesByNode, victims, clock } = this.#options;
+    const { nodeRecords, instances, instancesByNode, victims } = this.#options;
     const { condition, drain } = nodeRecords.mirror.get(nodeId)?.value ?? {};
     if (condition === undefined || drain === undefined) return undefined;
+    const { since, deadline } = drain;
+    const agedMs = this.#ages.since(nodeId, String(deadline), since);
     return {
       nodeId,
       condition,
       drain,
-      remainingMs: Math.max(0, this.#timedOf(nodeId, drain).endsAt - clock.monotonic()),
+      remainingMs: Math.max(0, deadline - since - agedMs),
       victims: victims.gather(instancesByNode.get(nodeId)),
       setAside: [...instances.setAside]
         .filter(([, { value }]) => leftOfInstance(value).placement?.nodeId === nodeId)
@@ -69,7 +64,7 @@ export class Drains implements Reconciler<DrainFacts, DrainStep> {
     return facts === undefined ? undefined : progressOf(facts);
   }
 
-  /** The effect of a drain of its node on an instance, in words; undefined: its node is not being drained. */
+  /** The meaning of its node's drain for an instance, in words; undefined: the node is not being drained. */
   moveOf(id: string): string | undefined {
     const nodeId = this.#options.instances.get(id)?.value.placement?.nodeId;
     const facts = nodeId === undefined ? undefined : this.#factsOf(nodeId);
@@ -87,22 +82,15 @@ export class Drains implements Reconciler<DrainFacts, DrainStep> {
     return this.#options.mover.perform(step, 'draining', () => this.#checkDrain(nodeId));
   }
 
-  /** Checks that the drain still goes on: once it is called off, it moves nothing more. */
+  /**
+   * The operations that check in the transaction that the drain still goes on: a drain that was called off
+   * moves nothing more.
+   */
   #checkDrain(nodeId: string): Operation[] {
     const { mirror, keyOf } = this.#options.nodeRecords;
     const node = mirror.get(nodeId);
     if (node?.value.drain === undefined) throw new Conflict(`the drain of ${nodeId} was called off`);
     return [{ do: 'check', key: keyOf(nodeId), expectedRevision: node.revision }];
-  }
-
-  /** The drain as the last round timed it, or timed anew where no round has seen this drain. */
-  #timedOf(nodeId: string, { since, deadline }: Drain): Timed {
-    const known = this.#timed.get(nodeId);
-    if (known?.since === since && known.deadline === deadline) return known;
-    const { clock } = this.#options;
-    // A wall clock that was set back meanwhile does not prolong the drain.
-    const left = Math.min(Math.max(0, deadline - clock.now()), deadline - since);
-    return { since, deadline, endsAt: clock.monotonic() + left };
   }
 
   async #setDone({ nodeId, isDone }: DrainStep & { do: 'set-done' }): Promise<void> {

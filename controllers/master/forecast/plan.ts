@@ -2,15 +2,23 @@
  * Foretells what becomes of the instances of one configuration under a content that is not in force yet. It runs the
  * plans of minimum-service, of the content controller and of the rollout. Pure.
  */
+import { isHeldBack } from '../../../src/model/rollout.js';
 import type { ServiceForecast } from '../../../src/operations/plan/forecast.js';
 import type { UpdateOutcome } from '../../../src/operations/writes.js';
 import { type ContentFacts, type ContentStep, plan as planContent } from '../content/plan.js';
-import { type LeavingFacts, leavingIn } from '../minimum-service/leaving.js';
+import type { LeavingFacts } from '../minimum-service/leavers.js';
 import { missingOf, plan as planService, type ServiceFacts, surplusIn } from '../minimum-service/plan.js';
+import { split } from '../minimum-service/surplus.js';
 import type { Foretold, ForetoldVictim } from '../rollout/foretell.js';
 
-/** An existing instance that is not asked to end. */
-export interface PlannedInstance extends Omit<ContentFacts, 'refusal'> {
+/** An existing instance that is not being removed. */
+export interface PlannedInstance {
+  readonly id: string;
+  /**
+   * The facts for the content controller; null: the configuration is removed, so the content controller
+   * decides nothing.
+   */
+  readonly facts: Omit<ContentFacts, 'refusal'> | null;
   /** True when the content needs another process. */
   readonly isOtherProcess: boolean;
   /** The outcome when the instance takes the content without a rollout. Call once: it reserves the new place. */
@@ -36,8 +44,11 @@ const MOST_PASSES = 10_000;
 export function outcomeOf(service: ServiceFacts): Outcome {
   const ended = new Set<string>();
   let create = 0;
-  // Earlier failures to create concern the former content.
-  let facts = { ...service, history: undefined, ...toTheEnd(service) };
+  const isShed = service.surplus !== undefined;
+  // Assume that all players leave in the end. Leave out the history of creations: its failures came with the
+  // former content.
+  const surplus = { players: 'ignore', leftMs: null } as const;
+  let facts = { ...service, history: undefined, ...(isShed && { surplus }) };
   for (let pass = 0; pass < MOST_PASSES; pass++) {
     const { steps } = planService(facts, 0);
     if (steps.length === 0) break;
@@ -52,7 +63,7 @@ export function outcomeOf(service: ServiceFacts): Outcome {
       instances: facts.instances.filter(({ id }) => !ended.has(id)),
     };
   }
-  const busy = surplusIn(service).waiting.map(({ id }) => id);
+  const busy = split(surplusIn(service)).waiting.map(({ id }) => id);
   return { create, ended, busy: new Set(busy.filter((id) => ended.has(id))) };
 }
 
@@ -60,107 +71,91 @@ export function outcomeOf(service: ServiceFacts): Outcome {
  * The outcome when a configuration is removed: which instances end, and which of those wait for their players to leave.
  */
 export function outcomeWithout(leaving: LeavingFacts): Outcome {
-  const { now, waiting } = leavingIn(leaving);
+  const { now, waiting } = split(leaving.leaving);
   const ids = (some: typeof now): string[] => some.map(({ id }) => id);
   return { create: 0, ended: new Set(ids([...now, ...waiting])), busy: new Set(ids(waiting)) };
 }
 
-/** Assumes that all players leave in the end. */
-function toTheEnd({ surplus }: ServiceFacts): Pick<ServiceFacts, 'surplus'> {
-  return surplus === undefined ? {} : { surplus: { players: 'ignore', leftMs: null } };
-}
+/** What happens to an instance. `taken`: it has the content from its next start on, or needs no start for it. */
+type Fate = 'ended' | 'replaced' | UpdateOutlook;
 
-/** The instances that take the content without being replaced. */
-interface Taken {
-  readonly restarted: ReadonlySet<string>;
-  /** Ids of instances that have the content from their next start on, or need no start for it. */
-  readonly taken: ReadonlySet<string>;
-  /** Ids of the `restarted` instances that first wait for their players to leave. */
-  readonly waiting: ReadonlySet<string>;
+export interface Fates {
+  /**
+   * The fates by instance id. An instance without a fate is left alone. So is an instance whose fate is a
+   * refusal of its node.
+   */
+  readonly of: Map<string, Fate>;
+  /** Ids of instances whose fate first waits for their players to leave. */
+  readonly waiting: Set<string>;
 }
 
 /**
- * Finds the instances that the content controller updates. Computed before the rollout's victims, because an updated
- * instance is no victim.
+ * Finds the fates that minimum-service decides, then those that the content controller decides. Call it
+ * before `addVictims`, because an instance that the content controller updates is no victim.
  */
-export function takenOf(instances: readonly PlannedInstance[], ended: Outcome['ended']): Taken {
-  const restarted = new Set<string>();
-  const taken = new Set<string>();
-  const waiting = new Set<string>();
-  for (const instance of instances) {
-    const { id } = instance;
-    const step = stepOf({ ...instance, players: 0 });
-    if (step === undefined || ended.has(id)) continue;
-    const outlook = step.do === 'refit' ? 'taken' : instance.byItself();
-    if (outlook === 'taken') taken.add(id);
-    else if (outlook === 'restarted') {
-      restarted.add(id);
-      if (stepOf(instance) === undefined) waiting.add(id);
-    }
+export function fatesOf(
+  instances: readonly PlannedInstance[],
+  { ended, busy }: Pick<Outcome, 'ended' | 'busy'>,
+): Fates {
+  const of = new Map<string, Fate>([...ended].map((id) => [id, 'ended']));
+  const waiting = new Set(busy);
+  for (const { id, facts, byItself } of instances) {
+    const step = facts && stepOf({ ...facts, players: 0 });
+    if (step == null || of.has(id)) continue;
+    const outlook = step.do === 'refit' ? 'taken' : byItself();
+    // Give no fate to an instance that its node refuses to update: a rollout may still replace it.
+    if (typeof outlook === 'object') continue;
+    of.set(id, outlook);
+    if (outlook === 'restarted' && facts !== null && stepOf(facts) === undefined) waiting.add(id);
   }
-  return { restarted, taken, waiting };
+  return { of, waiting };
 }
 
 /** The step of the content controller if the node can hold the instance; `byItself` later finds out whether it can. */
-function stepOf(instance: PlannedInstance): ContentStep | undefined {
-  return planContent({ ...instance, refusal: () => undefined }).steps[0];
+function stepOf(facts: Omit<ContentFacts, 'refusal'>): ContentStep | undefined {
+  return planContent({ ...facts, refusal: () => undefined }).steps[0];
 }
 
-/** The outcome of each instance. */
-interface Fates extends Taken {
-  readonly ended: ReadonlySet<string>;
-  readonly replaced: readonly ForetoldVictim[];
-  /** Why a static instance is not updated, by its id. */
-  readonly refused: ReadonlyMap<string, string>;
-}
-
-export function fatesOf(
+/** Adds the fates that a rollout decides. Returns the victims that are replaced, in order. */
+export function addVictims(
+  { of, waiting }: Fates,
   instances: readonly PlannedInstance[],
-  { ended, busy, ...own }: Pick<Outcome, 'ended' | 'busy'> & Taken,
   { victims, onPromotion }: Pick<Foretold, 'victims' | 'onPromotion'>,
-): Fates {
-  const replaced: ForetoldVictim[] = [];
-  const refused = new Map<string, string>();
-  const restarted = new Set(own.restarted);
-  const taken = new Set(own.taken);
-  const waiting = new Set([...own.waiting, ...busy]);
+): ForetoldVictim[] {
   const byId = new Map(instances.map((instance) => [instance.id, instance]));
+  const replaced: ForetoldVictim[] = [];
   for (const victim of victims) {
-    const { id } = victim;
+    const { id, waits } = victim;
     const instance = byId.get(id);
-    if (instance === undefined || onPromotion.has(id) || ended.has(id)) continue;
-    if (restarted.has(id) || taken.has(id)) continue;
-    const outlook = victim.static ? instance.inPlace() : 'replaced';
-    if (outlook === 'taken') taken.add(id);
-    else if (outlook === 'restarted') restarted.add(id);
-    else if (outlook === 'replaced') replaced.push(victim);
-    else refused.set(id, outlook.refusal);
-    if (victim.waits && (outlook === 'restarted' || outlook === 'replaced')) waiting.add(id);
+    if (instance === undefined || onPromotion.has(id) || of.has(id)) continue;
+    const fate = victim.static ? instance.inPlace() : 'replaced';
+    of.set(id, fate);
+    if (fate === 'replaced') replaced.push(victim);
+    if (waits && (fate === 'restarted' || fate === 'replaced')) waiting.add(id);
   }
-  return { ended, replaced, refused, restarted, taken, waiting };
+  return replaced;
 }
 
 export function forecastOf(
   instances: readonly PlannedInstance[],
-  { ended, replaced, restarted, taken, waiting }: Fates,
-  {
-    create,
-    onPromotion,
-    isHeldBack,
-  }: Pick<Outcome, 'create'> & Pick<Foretold, 'onPromotion'> & Pick<ServiceForecast, 'isHeldBack'>,
+  { of, waiting }: Fates,
+  { create, onPromotion, rollout }: Pick<Outcome, 'create'> & Pick<Foretold, 'onPromotion' | 'rollout'>,
 ): ServiceForecast {
-  const moved = new Set([...ended, ...restarted, ...replaced.map(({ id }) => id)]);
-  const kept = instances.filter(({ id }) => !moved.has(id));
-  const isLeft = ({ id }: PlannedInstance): boolean => onPromotion.has(id) && !taken.has(id);
+  const are = (fate: Fate): number => instances.filter(({ id }) => of.get(id) === fate).length;
+  const [replace, restart, stop] = [are('replaced'), are('restarted'), are('ended')];
+  const left = instances.filter(({ id }) => {
+    const fate = of.get(id);
+    return fate === undefined || typeof fate === 'object';
+  });
   return {
     create,
-    replace: replaced.length,
-    restart: restarted.size,
-    stop: instances.filter(({ id }) => ended.has(id)).length,
-    keep: kept.length,
+    replace,
+    restart,
+    stop,
+    keep: instances.length - replace - restart - stop,
     waitForPlayers: waiting.size,
-    onPromotion: kept.filter(isLeft).length,
-    older: kept.filter((one) => one.isOtherProcess && !taken.has(one.id) && !isLeft(one)).length,
-    isHeldBack,
+    onPromotion: left.filter(({ id }) => onPromotion.has(id)).length,
+    older: left.filter(({ id, isOtherProcess }) => isOtherProcess && !onPromotion.has(id)).length,
+    heldBack: rollout !== undefined && isHeldBack(rollout) ? (rollout.message ?? 'its rollout failed') : null,
   };
 }

@@ -7,39 +7,24 @@ import type { StillPlaces } from './still-places.js';
 /** The most new instances that are placed in one plan: each takes some 10 µs, in which the master does nothing else. */
 const MOST_PLACED = 10_000;
 
-/** A new instance, and the instance whose place it takes. */
-interface NewOne extends Pick<Foretold, 'budget'> {
-  /** The instance that the new one replaces; null: none. */
-  readonly victim: ForetoldVictim | null;
-}
-
-const NO_VICTIM: NewOne = { victim: null, budget: { surge: 0, unavailable: 0 } };
-
 export class Room {
-  readonly #places: StillPlaces;
   readonly #shortages = new Map<string, Shortage>();
   readonly #wanted = new Map<string, number>();
   #left = MOST_PLACED;
   /** How many new instances were not tried, because the plan has too many. */
   unjudged = 0;
 
-  constructor(places: StillPlaces) {
-    this.#places = places;
-  }
-
-  /** Places `count` new instances. The first ones replace the `victims`, in order; the others replace none. */
-  placeAll(
-    name: string,
-    content: InstanceContent | null,
-    { count, victims = [] }: { readonly count: number; readonly victims?: readonly NewOne[] },
-  ): void {
-    if (content === null || count === 0) return;
+  /**
+   * Places `count` new instances with `place`, which returns why an instance has no place; undefined: it has
+   * one.
+   */
+  placeAll(name: string, count: number, place: (index: number) => string | undefined): void {
     const judged = Math.min(count, this.#left);
     this.#left -= judged;
     this.unjudged += count - judged;
     this.#want(name, judged);
     for (let placed = 0; placed < judged; placed++) {
-      const message = placeOne(this.#places, content, victims[placed] ?? NO_VICTIM);
+      const message = place(placed);
       if (message === undefined) continue;
       // All instances of a content have equal needs: when one fits nowhere, the others do not fit either.
       this.#lack(name, judged - placed, message);
@@ -47,7 +32,7 @@ export class Room {
     }
   }
 
-  /** Adds instances that were already tried, by their refusals; undefined stands for an instance that got a place. */
+  /** Adds instances that were already tried. `refusals`: why each has no place; undefined: it has one. */
   note(name: string, refusals: readonly (string | undefined)[]): void {
     this.#want(name, refusals.length);
     const missing = refusals.filter((refusal) => refusal !== undefined);
@@ -76,14 +61,14 @@ export class Room {
  * Tries a place beside the victim if the rollout allows that, else the victim's place. Returns why no place fits;
  * undefined: a place fits.
  */
-function placeOne(
+export function placeInstead(
   places: StillPlaces,
   content: InstanceContent,
-  { victim, budget }: NewOne,
+  { id, isUp }: ForetoldVictim,
+  { surge, unavailable }: Foretold['budget'],
 ): string | undefined {
-  if (victim === null) return places.place(content);
-  const beside = victim.isUp && budget.surge > 0 ? places.place(content) : 'it goes first';
-  if (beside !== undefined && victim.isUp && budget.unavailable === 0) return beside;
-  places.end(victim.id);
+  const beside = isUp && surge > 0 ? places.place(content) : 'it goes first';
+  if (beside !== undefined && isUp && unavailable === 0) return beside;
+  places.end(id);
   return beside === undefined ? undefined : places.place(content);
 }

@@ -1,7 +1,8 @@
 /**
- * Finds places for instances that do not exist yet, on the fleet as it is. It uses placement's shortlists over a ledger
- * of its own, in which a plan ends and places instances. Placement's own ledger stays untouched.
+ * Finds places for instances that do not exist yet, on the fleet as it is. It asks placement's own decision over a ledger
+ * of its own, in which a plan ends and places instances. Placement's ledger stays untouched.
  */
+import type { Configuration } from '../../../src/model/configuration.js';
 import { DroverError } from '../../../src/model/errors.js';
 import { type InstanceRecord, isAtRest } from '../../../src/model/instance.js';
 import { type InstanceContent, newInstance, withContent } from '../../../src/state/instance-changes.js';
@@ -9,14 +10,14 @@ import type { StateRecords } from '../../../src/state/master-state.js';
 import type { Mirror, Mirrored, MirrorListener } from '../../../src/store/mirror.js';
 import { losesFiles } from '../content/instance-updates.js';
 import { placementAgain } from '../placement/again.js';
-import type { Candidate } from '../placement/conditions.js';
 import { FleetChanges } from '../placement/fleet-changes.js';
 import { type LedgerInstances, PlacementLedger } from '../placement/ledger.js';
-import { keptShortlists, type PlacesOptions } from '../placement/places.js';
+import { Places, type PlacesOptions } from '../placement/places.js';
+import { plan } from '../placement/plan.js';
 import type { UpdateOutlook } from './plan.js';
 
 export type StillPlacesOptions = StateRecords &
-  Pick<PlacesOptions, 'busyPorts' | 'hostAddressOf' | 'chooseTemplates' | 'clock'>;
+  Pick<PlacesOptions, 'beats' | 'busyPorts' | 'hostAddressOf' | 'chooseTemplates' | 'clock'>;
 
 interface WaitingOutlook {
   readonly configurationName: string;
@@ -27,25 +28,24 @@ export class StillPlaces {
   readonly #options: StillPlacesOptions;
   readonly #instances: StillInstances;
   readonly #ledger: PlacementLedger;
-  readonly #shortlistOf: ReturnType<typeof keptShortlists>;
-  /** The new content of each instance that no node holds, by id. */
+  readonly #places: Places;
+  /** The contents of the plan, by hash. They need not be stored as revisions yet. */
+  readonly #contents = new Map<string, Configuration>();
+  /** The content that an instance without a place, or at rest, takes at its next start, by instance id. */
   readonly #taken = new Map<string, InstanceContent>();
   #placed = 0;
 
   constructor(options: StillPlacesOptions) {
-    const { nodes, busyPorts, hostAddressOf, clock } = options;
     const changes = new FleetChanges();
     this.#options = options;
     this.#instances = new StillInstances(options.instances);
     this.#ledger = new PlacementLedger(this.#instances, changes);
-    this.#shortlistOf = keptShortlists({
-      nodes,
-      busyPorts,
-      hostAddressOf,
+    this.#places = new Places({
+      ...options,
+      instances: this.#instances,
+      revisions: { get: (hash) => this.#revision(hash) },
       changes,
       ledger: this.#ledger,
-      now: () => clock.monotonic(),
-      isAwaited: () => false,
     });
   }
 
@@ -55,8 +55,8 @@ export class StillPlaces {
   }
 
   /**
-   * Places instances that already wait for a node, before any new ones. Returns the outlook of each that takes another
-   * content: `refusal` says why no node fits; undefined: it has a place.
+   * Places the instances that already wait for a node. Call it before new ones are placed. Returns an outlook
+   * for each that takes another content: `refusal` says why no node fits; undefined: it has a place.
    */
   placeWaiting(): WaitingOutlook[] {
     const outlooks: WaitingOutlook[] = [];
@@ -64,32 +64,18 @@ export class StillPlaces {
       const record = this.#instances.get(id)?.value;
       if (record?.desired.goal !== 'run' || record.placement !== null) continue;
       const taken = this.#taken.get(id);
-      const configuration = taken?.configuration ?? this.#options.revisions.get(record.revision)?.value;
-      if (configuration === undefined) continue;
-      const { home, configurationName } = record;
-      const shortlist = this.#shortlistOf(taken?.hash ?? record.revision, configuration);
-      const atHome = home === null ? undefined : shortlist.at(home.nodeId, home.port);
-      const bound = record.static ? (home?.nodeId ?? null) : null;
-      const place = atHome ?? (bound === null ? shortlist.best() : undefined);
-      if (place !== undefined) this.#hold(taken === undefined ? record : withContent(record, taken), place);
-      const refusal = place === undefined ? shortlist.refusal(bound).message : undefined;
-      if (taken !== undefined) outlooks.push({ configurationName, refusal });
+      const refusal = this.#place(taken === undefined ? record : withContent(record, taken));
+      if (taken !== undefined) outlooks.push({ configurationName: record.configurationName, refusal });
     }
     return outlooks;
   }
 
   /** Places one more instance. Returns why no node fits; undefined: the instance has a place. */
   place(content: InstanceContent): string | undefined {
-    const { configuration, hash } = content;
-    const { problems } = this.#options.chooseTemplates(configuration, '');
-    if (problems.length > 0) return problems.join('; ');
-    const shortlist = this.#shortlistOf(hash, configuration);
-    const place = shortlist.best();
-    if (place === undefined) return shortlist.refusal(null).message;
-    // No real id has a colon.
+    this.#contents.set(content.hash, content.configuration);
+    // Ids of real instances contain no colon, so this id is free.
     const id = `new:${this.#placed++}`;
-    this.#hold(newInstance(content, { id, madeBy: 'enforcer', now: this.#options.clock.now() }), place);
-    return undefined;
+    return this.#place(newInstance(content, { id, madeBy: 'enforcer', now: this.#options.clock.now() }));
   }
 
   /** Gives an instance another content in place, as `InstanceUpdates` would. The instance then holds its new place. */
@@ -97,6 +83,7 @@ export class StillPlaces {
     if (losesFiles(before, content)) return { refusal: 'its directory would not be kept any more' };
     if (before.placement === null || isAtRest(before)) {
       this.#taken.set(before.id, content);
+      this.#contents.set(content.hash, content.configuration);
       return 'taken';
     }
     const next = withContent(before, content);
@@ -110,8 +97,16 @@ export class StillPlaces {
     }
   }
 
-  #hold(record: InstanceRecord, { nodeId, port, hostAddress }: Candidate): void {
-    this.#ledger.promise(record, { nodeId, port: port ?? null, hostAddress, templates: [] });
+  #place(record: InstanceRecord): string | undefined {
+    const [step] = plan({ ...this.#places.factsOfRecord(record), message: null }).steps;
+    if (step?.do !== 'place') return step?.message;
+    this.#ledger.promise(record, step.placement);
+    return undefined;
+  }
+
+  #revision(hash: string): Mirrored<Configuration> | undefined {
+    const value = this.#contents.get(hash);
+    return value === undefined ? this.#options.revisions.get(hash) : { value, revision: 0 };
   }
 }
 

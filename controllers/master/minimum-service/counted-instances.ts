@@ -7,14 +7,9 @@ import type { StateRecords } from '../../../src/state/master-state.js';
 import type { LookupReader } from '../../../src/store/lookup.js';
 import { type CountedInstance, isOrdinary, type ServiceFacts } from './plan.js';
 
-export interface CountedInstancesOptions extends StateRecords {
-  /** As in `ReconcilersOptions`. */
-  readonly ending?: AbortSignal | undefined;
-}
-
 /**
- * The fields assumed for an instance whose record is set aside: the oldest of its configuration, and up unless its node
- * is lost. No report of its node can be recorded.
+ * The fields assumed for an instance whose record is set aside. It counts as the oldest of its configuration,
+ * and as up unless its node is lost, because no report of its node can be recorded.
  */
 const OF_SET_ASIDE = {
   state: 'OFFLINE',
@@ -28,15 +23,16 @@ const OF_SET_ASIDE = {
 } as const;
 
 export class CountedInstances {
-  readonly #options: CountedInstancesOptions;
-  /** By configuration, the instances that are not ordinary (`isOrdinary`): each must be looked at. */
+  readonly #options: StateRecords;
+  /** The instances that are not ordinary (`isOrdinary`), by configuration: each must be looked at. */
   readonly #unusual: LookupReader<string>;
 
-  constructor(options: CountedInstancesOptions) {
+  /** `ending`: aborts when this master no longer leads. */
+  constructor(options: StateRecords, ending?: AbortSignal) {
     this.#options = options;
     this.#unusual = options.instances.lookup(
       (record) => (isOrdinary(record) ? [] : [record.configurationName]),
-      options.ending,
+      ending,
     );
   }
 

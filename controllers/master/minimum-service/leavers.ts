@@ -1,4 +1,7 @@
-/** The instances that end because their configuration is gone: finds them and ends them, as `leaving.ts` decides. */
+/**
+ * The instances that end because their configuration is gone: those whose own content says `"onDelete": "stop"`. The
+ * store keeps that content as long as an instance has it.
+ */
 
 import type { Clock } from '../../../src/loop/clock.js';
 import { Conflict } from '../../../src/loop/reconciler.js';
@@ -6,8 +9,12 @@ import { hasPlayers, type InstanceRecord, playersOf } from '../../../src/model/i
 import type { InstanceWriter } from '../../../src/state/instance-writes.js';
 import type { StateRecords } from '../../../src/state/master-state.js';
 import type { Logger } from '../../../src/telemetry/logger.js';
-import type { LeavingFacts, LeavingInstance, LeavingStep } from './leaving.js';
-import { after, patienceOf } from './surplus.js';
+import { after, type EndStep, type LeavingInstance, patienceOf } from './surplus.js';
+
+export interface LeavingFacts {
+  readonly name: string;
+  readonly leaving: readonly LeavingInstance[];
+}
 
 interface LeaversOptions extends StateRecords {
   readonly writer: Pick<InstanceWriter, 'removeWhile' | 'stopWhile'>;
@@ -17,7 +24,10 @@ interface LeaversOptions extends StateRecords {
 
 export class Leavers {
   readonly #options: LeaversOptions;
-  /** When (monotonic ms) a round first found instances to end of a configuration that is gone. */
+  /**
+   * By the name of a configuration that is gone: the time (monotonic ms) when a round first found instances
+   * of it to end.
+   */
   readonly #since = new Map<string, number>();
 
   constructor(options: LeaversOptions) {
@@ -35,7 +45,7 @@ export class Leavers {
     return facts;
   }
 
-  /** As `observe`, for `why`: it starts no wait for players. */
+  /** The same facts as `observe`, for `why`. It starts no wait for players. */
   factsOf(name: string): LeavingFacts | undefined {
     const facts = this.#isGone(name) ? this.without(name) : undefined;
     if (facts === undefined || facts.leaving.length === 0) return undefined;
@@ -61,7 +71,8 @@ export class Leavers {
     return { name, leaving };
   }
 
-  async perform({ name, id, evenUsed }: LeavingStep): Promise<void> {
+  /** Carries out one step: stops a static instance, removes any other. */
+  async perform({ name, id, evenUsed }: EndStep<'leave'>): Promise<void> {
     const { writer, logger } = this.#options;
     const isDue = (record: InstanceRecord): boolean =>
       isStanding(record) && (evenUsed || !hasPlayers(record)) && this.#isGone(name);
@@ -74,7 +85,7 @@ export class Leavers {
     );
   }
 
-  /** A configuration whose record cannot be read is not gone. */
+  /** True when the configuration is gone. A configuration whose record cannot be read is not gone. */
   #isGone(name: string): boolean {
     const { configurations } = this.#options;
     return configurations.get(name) === undefined && !configurations.setAside.has(name);

@@ -13,9 +13,8 @@ import type { InstanceWriter } from '../../../src/state/instance-writes.js';
 import type { StateRecords } from '../../../src/state/master-state.js';
 import type { Logger } from '../../../src/telemetry/logger.js';
 import type { InstanceCreations } from '../creation/instance-creations.js';
-import { CountedInstances, type CountedInstancesOptions } from './counted-instances.js';
-import { Leavers } from './leavers.js';
-import { type LeavingFacts, type LeavingStep, planLeaving } from './leaving.js';
+import { CountedInstances } from './counted-instances.js';
+import { Leavers, type LeavingFacts } from './leavers.js';
 import {
   type CreationFacts,
   type CreationHistory,
@@ -28,9 +27,11 @@ import {
   surplusIn,
   withCreated,
 } from './plan.js';
-import { after, patienceOf } from './surplus.js';
+import { after, type EndStep, patienceOf, planEnds, viewOfLeaving } from './surplus.js';
 
-interface MinimumServiceOptions extends StateRecords, CountedInstancesOptions {
+interface MinimumServiceOptions extends StateRecords {
+  /** Aborts when this master no longer leads. Default: never. */
+  readonly ending?: AbortSignal | undefined;
   readonly creations: Pick<InstanceCreations, 'createMissing'>;
   readonly writer: InstanceWriter;
   readonly clock: Clock;
@@ -45,7 +46,7 @@ type ServiceFields = Pick<
 const NOTHING = { ordinary: 0, instances: [] } as const;
 
 type Facts = ServiceFacts | LeavingFacts;
-type Step = ServiceStep | LeavingStep;
+type Step = ServiceStep | EndStep<'leave'>;
 
 export class MinimumService implements Reconciler<Facts, Step> {
   readonly name = 'minimum-service';
@@ -53,28 +54,28 @@ export class MinimumService implements Reconciler<Facts, Step> {
   readonly leavers: Leavers;
   readonly #options: MinimumServiceOptions;
   readonly #history = new Map<string, CreationHistory>();
-  /** When (monotonic ms) a round first found instances beyond a lowered minimum, by configuration. */
+  /** By configuration: the time (monotonic ms) when a round first found instances beyond a lowered minimum. */
   readonly #surplusSince = new Map<string, number>();
   readonly #counted: CountedInstances;
 
   constructor(options: MinimumServiceOptions) {
     this.#options = options;
     this.leavers = new Leavers(options);
-    this.#counted = new CountedInstances(options);
+    this.#counted = new CountedInstances(options, options.ending);
   }
 
   observe(name: string): Facts | undefined {
-    // Called first: when the configuration is back, it ends the wait for players of leaving instances.
+    // Call this first: when the configuration is back, it ends the wait for players of leaving instances.
     const leaving = this.leavers.observe(name);
     const facts = this.#factsOf(name);
     if (facts === undefined) this.#history.delete(name);
-    if (facts === undefined || !hasSurplus(facts)) this.#surplusSince.delete(name);
+    if (facts === undefined || surplusIn(facts).length === 0) this.#surplusSince.delete(name);
     else if (!this.#surplusSince.has(name)) this.#surplusSince.set(name, this.#options.clock.monotonic());
     return facts ?? leaving;
   }
 
   plan(facts: Facts, now: number): Plan<Step> {
-    return 'leaving' in facts ? planLeaving(facts) : plan(facts, now);
+    return 'leaving' in facts ? planEnds('leave', facts.name, facts.leaving) : plan(facts, now);
   }
 
   /** The facts as if this content were in force under its name. */
@@ -91,7 +92,7 @@ export class MinimumService implements Reconciler<Facts, Step> {
     const isShed = surplus === 'remove';
     const isCounted = minimum > 0 || maximum !== undefined || isShed;
     const few = isCounted ? this.#counted.few(name) : NOTHING;
-    // Only above this number must the instances be compared one by one.
+    // The number above which the instances must be compared one by one.
     const most = Math.min(maximum ?? Number.POSITIVE_INFINITY, isShed ? minimum : Number.POSITIVE_INFINITY);
     const isAbove = few.ordinary + few.instances.length > most;
     const counted = isAbove ? { ordinary: 0, instances: this.#counted.all(name) } : few;
@@ -162,7 +163,7 @@ export class MinimumService implements Reconciler<Facts, Step> {
     if (facts === undefined) return undefined;
     const now = this.#options.clock.monotonic();
     const { steps, recheckInMs } = plan(facts, now);
-    const surplus = surplusIn(facts);
+    const surplus = viewOfLeaving(surplusIn(facts));
     return {
       minimum: facts.minimum,
       maximum: facts.maximum ?? null,
@@ -174,11 +175,20 @@ export class MinimumService implements Reconciler<Facts, Step> {
       ),
       creating: steps.reduce((sum, step) => sum + (step.do === 'create' ? step.count : 0), 0),
       stopping: steps.filter((step) => step.do === 'stop' || step.do === 'remove').length,
-      surplus: { going: surplus.now.length, waiting: surplus.waiting.length },
+      surplus,
       // While instances beyond the minimum wait for their players, no creation is due.
-      nextCreationInMs: surplus.waiting.length > 0 ? null : (recheckInMs ?? null),
+      nextCreationInMs: surplus.waiting > 0 ? null : (recheckInMs ?? null),
       failedPasses: creationDelay(facts, now).streak,
     };
+  }
+
+  /** Ids of the instances that end now or when their players have left. */
+  endingOf(name: string): ReadonlySet<string> {
+    const facts = this.#factsOf(name);
+    if (facts === undefined) return new Set();
+    const { steps } = plan(facts, this.#options.clock.monotonic());
+    const now = steps.flatMap((step) => (step.do === 'create' ? [] : [step.id]));
+    return new Set([...now, ...surplusIn(facts).map(({ id }) => id)]);
   }
 
   /** How many counted instances may go while the minimum stays met; infinite when the configuration is gone. */
@@ -198,7 +208,7 @@ export class MinimumService implements Reconciler<Facts, Step> {
     if (configuration === undefined) return undefined;
     const facts = this.factsUnder(configuration);
     const since = this.#surplusSince.get(name);
-    if (since === undefined || facts.surplus === undefined || !hasSurplus(facts)) return facts;
+    if (since === undefined || facts.surplus === undefined || surplusIn(facts).length === 0) return facts;
     return { ...facts, surplus: after(facts.surplus, this.#options.clock.monotonic() - since) };
   }
 
@@ -228,13 +238,7 @@ export class MinimumService implements Reconciler<Facts, Step> {
   }
 }
 
-/** True when instances are beyond a lowered minimum, whether they go now or when their players have left. */
-function hasSurplus(facts: ServiceFacts): boolean {
-  const { now, waiting } = surplusIn(facts);
-  return now.length + waiting.length > 0;
-}
-
 /** True when the newest record of a surplus instance still says that it must be removed. */
-function isDue(record: InstanceRecord, { evenUsed }: ServiceStep & { do: 'shed' }): boolean {
+function isDue(record: InstanceRecord, { evenUsed }: EndStep<'shed'>): boolean {
   return record.desired.goal === 'run' && (evenUsed || !hasPlayers(record));
 }

@@ -2,19 +2,20 @@
  * The place of an instance that takes another content in place: the same node, and the same port if the content allows
  * it. The conditions are those of every placement; what the instance already holds counts as free.
  */
-import type { Clock } from '../../../src/loop/clock.js';
 import { DroverError } from '../../../src/model/errors.js';
-import type { InstancePlacement, PlacedTemplate } from '../../../src/model/instance.js';
+import type { InstancePlacement } from '../../../src/model/instance.js';
 import { candidateOf, type FleetSources, type Question, questionOf, withPort } from './candidates.js';
 import { type Candidate, firstFailed } from './conditions.js';
 import type { PlacesOptions } from './places.js';
+import { placementAt } from './plan.js';
 import type { PlacedUpdate } from './reconciler.js';
 
-interface AgainOptions extends FleetSources, Pick<PlacesOptions, 'chooseTemplates'> {
-  readonly clock: Pick<Clock, 'now'>;
-}
+type AgainOptions = Pick<PlacesOptions, keyof FleetSources | 'chooseTemplates' | 'clock'>;
 
-/** Throws DRV_UPDATE_REFUSED, which names the first condition that the node fails. */
+/**
+ * The new place on the instance's node. Throws DRV_UPDATE_REFUSED, which names the first condition that the
+ * node fails.
+ */
 export function placementAgain(options: AgainOptions, update: PlacedUpdate): InstancePlacement {
   const { before, content } = update;
   const { configuration } = content;
@@ -28,18 +29,12 @@ export function placementAgain(options: AgainOptions, update: PlacedUpdate): Ins
       update,
       `its node ${candidate.nodeId} ${failed.tell({ ...question, home: null }, candidate, options.clock.now())}`,
     );
-  return place(candidate, templates);
-}
-
-function place(
-  { nodeId, port, hostAddress }: Candidate,
-  templates: readonly PlacedTemplate[],
-): InstancePlacement {
-  return { nodeId, port: port ?? null, hostAddress, templates: [...templates] };
+  return placementAt(candidate, templates);
 }
 
 /**
- * RAM, CPU and port that the new content does not raise count as granted, so an overcommitted node does not refuse it.
+ * The needs of the new content. RAM and CPU that it does not raise count as 0, because the instance has them
+ * already: so an overcommitted node does not refuse it.
  */
 function questionAgain({ before, content: { configuration } }: PlacedUpdate): Question {
   const question = questionOf(configuration);

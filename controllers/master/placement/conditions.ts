@@ -4,7 +4,7 @@
  */
 import type { NodeVerdict } from '../../../src/explain/explanation.js';
 import type { NodeCondition } from '../../../src/model/node.js';
-import { countText, durationText } from '../../../src/model/words.js';
+import { countText, durationText, listText } from '../../../src/model/words.js';
 
 /** The facts that decide about one node for one instance. */
 export interface Candidate {
@@ -20,9 +20,9 @@ export interface Candidate {
   readonly maxRamMB: number;
   readonly freeCpu: number;
   readonly maxCpu: number;
-  /** Instances of the same configuration there, without those at rest. */
+  /** How many instances of the same configuration are on the node, without those at rest. */
   readonly siblings: number;
-  /** Empty while no port was looked for. */
+  /** The address for the port; empty before a port was looked for. */
   readonly hostAddress: string;
   /** A free port. Null: the configuration asks for none, or none was looked for yet. Undefined: no port is free. */
   readonly port: number | null | undefined;
@@ -42,22 +42,24 @@ export interface Needs {
   readonly home: { readonly nodeId: string; readonly isBinding: boolean } | null;
 }
 
-/** One condition of the fit; the first one that fails is the node's reason. */
+/** One condition of the fit. The first condition that a node fails is the reason why the node does not fit. */
 export interface Condition {
   readonly code: string;
   fails(needs: Needs, node: Candidate): boolean;
-  /** Words for all nodes that fail it, as one part of a line. */
+  /** Words for all nodes that fail the condition, as one part of a line. */
   say(needs: Needs, nodes: readonly Candidate[]): string;
-  /** Words for one node, to stand after its name. `now`: wall clock, Unix milliseconds. */
+  /** Words for one node that fails the condition, to stand after its name. `now`: wall clock, Unix milliseconds. */
   tell(needs: Needs, node: Candidate, now: number): string;
 }
 
 /** The fit of one node for one instance. */
 export interface NodeFit {
   readonly node: Candidate;
-  /** Undefined: the node fits. */
+  /** The first condition that the node fails; undefined: it fits. */
   readonly failed: Condition | undefined;
 }
+
+const MOST_NAMED = 3;
 
 export const PORT: Condition = {
   code: 'port',
@@ -72,7 +74,7 @@ const CONDITIONS: readonly Condition[] = [
     code: 'not-allowed',
     fails: (_needs, node) => !node.isAllowed,
     say: (_needs, nodes) => `${nodes.length} not in the configuration's nodes`,
-    tell: ({ allowedNodes }) => `is not in the configuration's nodes (${shortList(allowedNodes)})`,
+    tell: ({ allowedNodes }) => `is not in the configuration's nodes (${listText(allowedNodes, MOST_NAMED)})`,
   },
   {
     code: 'not-home',
@@ -84,7 +86,11 @@ const CONDITIONS: readonly Condition[] = [
   {
     code: 'not-connected',
     fails: (_needs, node) => node.condition !== 'connected',
-    say: (_needs, nodes) => `${nodes.length} not connected (${shortList(nodes.map(({ nodeId }) => nodeId))})`,
+    say: (_needs, nodes) =>
+      `${nodes.length} not connected (${listText(
+        nodes.map(({ nodeId }) => nodeId),
+        MOST_NAMED,
+      )})`,
     tell: (_needs, { condition, conditionSince }, now) =>
       condition === 'lost'
         ? `has been lost for ${durationText(now - conditionSince)}: no beats arrive`
@@ -93,7 +99,11 @@ const CONDITIONS: readonly Condition[] = [
   {
     code: 'cordoned',
     fails: (_needs, node) => node.isCordoned,
-    say: (_needs, nodes) => `${nodes.length} cordoned (${shortList(nodes.map(({ nodeId }) => nodeId))})`,
+    say: (_needs, nodes) =>
+      `${nodes.length} cordoned (${listText(
+        nodes.map(({ nodeId }) => nodeId),
+        MOST_NAMED,
+      )})`,
     tell: () => 'is cordoned: it takes no new instances',
   },
   {
@@ -161,13 +171,6 @@ export function describeFit(needs: Needs, { node, failed }: NodeFit, now: number
 function tellFit({ ramMB }: Needs, { freeRamMB, maxRamMB, port }: Candidate): string {
   const atPort = port == null ? '' : `, port ${port}`;
   return `fits: needs ${ramMB} MB of RAM, ${freeRamMB} MB of ${maxRamMB} MB free${atPort}`;
-}
-
-function shortList(ids: readonly string[]): string {
-  const shown = ids.slice(0, 3);
-  return ids.length > shown.length
-    ? `${shown.join(', ')} and ${ids.length - shown.length} more`
-    : shown.join(', ');
 }
 
 function most(nodes: readonly Candidate[], field: 'freeRamMB' | 'freeCpu'): number {

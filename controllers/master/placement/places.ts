@@ -9,7 +9,7 @@ import type { Configuration } from '../../../src/model/configuration.js';
 import type { InstanceRecord, PlacedTemplate } from '../../../src/model/instance.js';
 import type { NodeRecord } from '../../../src/model/node.js';
 import { keepLatest } from '../../../src/model/plain/keep-latest.js';
-import type { StateRecords } from '../../../src/state/master-state.js';
+import type { MirrorReader } from '../../../src/store/mirror.js';
 import { candidateOf, type FleetSources, type Question, questionOf, withPort } from './candidates.js';
 import { type Candidate, firstFailed, type Needs } from './conditions.js';
 import type { FleetChanges } from './fleet-changes.js';
@@ -17,7 +17,12 @@ import { AWAIT_NODES_MS, type Awaited, type PlacementFacts } from './plan.js';
 import { type Refusal, Shortlist, type ShortlistSources } from './shortlist.js';
 import { viewOf } from './view.js';
 
-export interface PlacesOptions extends FleetSources, Omit<StateRecords, 'nodes'> {
+/** How many shortlists are kept: each holds an entry for every node. A dropped one is made anew. */
+const MOST_SHORTLISTS = 64;
+
+export interface PlacesOptions extends FleetSources {
+  readonly instances: Pick<MirrorReader<InstanceRecord>, 'get'>;
+  readonly revisions: Pick<MirrorReader<Configuration>, 'get'>;
   readonly changes: FleetChanges;
   readonly beats: Pick<BeatBook, 'contact' | 'lastBeatAt'>;
   readonly chooseTemplates: (
@@ -25,12 +30,7 @@ export interface PlacesOptions extends FleetSources, Omit<StateRecords, 'nodes'>
     instanceId: string,
   ) => { readonly templates: readonly PlacedTemplate[]; readonly problems: readonly string[] };
   readonly clock: Clock;
-  /** Aborts when this master no longer leads. Default: never. */
-  readonly ending?: AbortSignal | undefined;
 }
-
-/** How many shortlists are kept: each holds an entry for every node. A dropped one is made anew. */
-const MOST_SHORTLISTS = 64;
 
 /** Whether one more instance of a configuration fits; `obstacle` says why it does not. */
 export interface PlacementOutlook {
@@ -40,20 +40,21 @@ export interface PlacementOutlook {
 
 export class Places {
   readonly #options: PlacesOptions;
-  readonly #shortlistOf: ReturnType<typeof keptShortlists>;
-  /** Until this time (monotonic ms) placement waits for nodes that are expected back. */
+  readonly #sources: ShortlistSources;
+  /** The shortlists by revision, as all instances of a revision ask the same; the one that was asked last comes last. */
+  readonly #shortlists = new Map<string, Shortlist>();
+  /** The time (monotonic ms) until which placement waits for nodes that are expected back. */
   #awaitUntil = Number.NEGATIVE_INFINITY;
   #isDeciding = false;
 
   constructor(options: PlacesOptions) {
-    const { nodes, changes, clock } = options;
+    const { clock } = options;
     this.#options = options;
-    this.#shortlistOf = keptShortlists({
+    this.#sources = {
       ...options,
       now: () => clock.monotonic(),
       isAwaited: (node) => clock.monotonic() < this.#awaitUntil && this.#isToCome(node),
-    });
-    nodes.onChange((nodeId) => changes.note('node', nodeId), options.ending);
+    };
   }
 
   /**
@@ -75,22 +76,25 @@ export class Places {
   /** The facts of an instance; undefined: it is gone. */
   factsOf(id: string): PlacementFacts | undefined {
     const record = this.#options.instances.get(id)?.value;
-    return record === undefined ? undefined : this.#factsOf(record);
+    return record === undefined ? undefined : this.factsOfRecord(record);
   }
 
   /**
-   * The facts of an instance that is about to be created. While this master does not decide, there is nothing to place.
+   * The facts of an instance that is about to be created. While this master does not decide, they say that
+   * there is nothing to place.
    */
   factsOfNew(record: InstanceRecord): PlacementFacts {
-    return this.#isDeciding ? this.#factsOf(record) : { ...IDLE, id: record.id };
+    return this.#isDeciding ? this.factsOfRecord(record) : { ...IDLE, id: record.id };
   }
 
-  #factsOf(record: InstanceRecord): PlacementFacts {
+  /** The facts of an instance from its record, which need not be stored yet. */
+  factsOfRecord(record: InstanceRecord): PlacementFacts {
     const { id } = record;
     const { revisions } = this.#options;
     const task = taskOf(record);
     const configuration = revisions.get(record.revision)?.value;
-    // The revision may arrive later, as a change of its own that wakes this key again.
+    // Without the revision, decide nothing: it may arrive later, as a change of its own that wakes this key
+    // again.
     if (task === null || configuration === undefined) return { ...IDLE, id };
     return task === 'move'
       ? this.#factsOfMove(record, configuration)
@@ -173,7 +177,10 @@ export class Places {
     };
   }
 
-  /** The facts of an instance that only needs another port on its node; no other condition of the node is in doubt. */
+  /**
+   * The facts of an instance that only needs another port on its node. The node meets all other conditions
+   * already.
+   */
   #factsOfMove(record: InstanceRecord, configuration: Configuration): PlacementFacts {
     const question = moveQuestionOf(configuration);
     const [candidate] = this.#candidatesOfMove(record, question);
@@ -188,6 +195,14 @@ export class Places {
       templates: record.placement?.templates ?? [],
       message: record.status.message,
     };
+  }
+
+  /** `revision`: the hash of the configuration. */
+  #shortlistOf(revision: string, configuration: Configuration): Shortlist {
+    const shortlist =
+      this.#shortlists.get(revision) ?? new Shortlist(this.#sources, questionOf(configuration));
+    keepLatest(this.#shortlists, MOST_SHORTLISTS, revision, shortlist);
+    return shortlist;
   }
 
   #candidatesOfMove({ placement }: InstanceRecord, question: Question): Candidate[] {
@@ -213,8 +228,8 @@ export class Places {
   }
 
   /**
-   * True for a node that is not lost and has not come back since this master started, or whose record does not show yet
-   * that it has.
+   * True for a node that is expected back. It is not lost, and has not come back since this master started.
+   * Or it has come back, and its record does not show that yet.
    */
   #isToCome({ nodeId, condition }: NodeRecord): boolean {
     const { beats } = this.#options;
@@ -222,18 +237,6 @@ export class Places {
     if (beats.lastBeatAt(nodeId) === undefined) return true;
     return condition !== 'connected' && beats.contact(nodeId).isConnected;
   }
-}
-
-/** Gives the shortlist of a revision by its hash: all instances of a revision ask the same question. */
-export function keptShortlists(
-  sources: ShortlistSources,
-): (revision: string, configuration: Configuration) => Shortlist {
-  const kept = new Map<string, Shortlist>();
-  return (revision, configuration) => {
-    const shortlist = kept.get(revision) ?? new Shortlist(sources, questionOf(configuration));
-    keepLatest(kept, MOST_SHORTLISTS, revision, shortlist);
-    return shortlist;
-  };
 }
 
 export function taskOf(record: InstanceRecord): PlacementFacts['task'] {
@@ -257,7 +260,7 @@ const IDLE: Omit<PlacementFacts, 'id'> = {
   message: null,
 };
 
-/** The needs of an instance that moves to another port: it keeps its RAM and CPU. */
+/** The needs of an instance that moves to another port. RAM and CPU are 0, because it holds them already. */
 function moveQuestionOf(configuration: Configuration): Question {
   return { ...questionOf(configuration), ramMB: 0, cpu: 0 };
 }

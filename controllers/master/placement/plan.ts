@@ -3,7 +3,7 @@
  * shortlist of the revision has found which node comes first.
  */
 import type { Plan } from '../../../src/loop/reconciler.js';
-import type { PlacedTemplate } from '../../../src/model/instance.js';
+import type { InstancePlacement, PlacedTemplate } from '../../../src/model/instance.js';
 import type { NoPlace } from '../../../src/state/instance-changes.js';
 import { BUSY_FOR_MS } from './busy-ports.js';
 import type { Candidate } from './conditions.js';
@@ -17,7 +17,7 @@ export interface PlacementFacts {
   readonly choice: Candidate | undefined;
   /** Says why no node fits. Called only when there is no choice. */
   readonly refusal: () => Refusal;
-  /** The node where it was placed last, or null. */
+  /** The node where the instance was placed last; null: it was never placed. */
   readonly homeId: string | null;
   /** True when a client asked for the instance, and waits for the first answer. */
   readonly isUrgent: boolean;
@@ -43,10 +43,7 @@ export type PlacementStep =
   | {
       readonly do: 'place';
       readonly id: string;
-      readonly nodeId: string;
-      readonly port: number | null;
-      readonly hostAddress: string;
-      readonly templates: readonly PlacedTemplate[];
+      readonly placement: InstancePlacement;
     }
   | {
       readonly do: 'explain';
@@ -63,25 +60,23 @@ export function plan(facts: PlacementFacts): Plan<PlacementStep> {
   if (task === 'place' && templateProblems.length > 0)
     return { steps: explain(facts, 'template-missing', templateProblems.join('; '), ['template']) };
   if (mustWait(facts)) return { steps: [], recheckInMs: facts.awaited.forMs };
-  if (choice !== undefined) return { steps: [place(facts, choice)] };
+  if (choice !== undefined)
+    return { steps: [{ do: 'place', id: facts.id, placement: placementAt(choice, facts.templates) }] };
   const { message, conditions, hasBusyPorts } = facts.refusal();
-  // When no port is free for a move, say nothing: the node tries the same port again, and reports it.
+  // Explain nothing when no port is free for a move: the node tries the same port again, and reports that.
   const steps = task === 'move' ? [] : explain(facts, 'no-node-fits', message, conditions);
   return hasBusyPorts ? { steps, recheckInMs: BUSY_FOR_MS } : { steps };
 }
 
 /**
- * Waits for the nodes after a start of the master: otherwise the first node that is up would get everything. An
- * instance that can go home does not wait. A client's instance waits only for its home.
+ * True when placement must wait for nodes after a start of the master: otherwise the first node that is up
+ * would get everything. An instance that can go home does not wait. A client's instance waits only for its
+ * home.
  */
 export function mustWait({ task, choice, homeId, isUrgent, awaited }: PlacementFacts): boolean {
   if (task !== 'place' || awaited.forMs <= 0 || awaited.nodeIds.length === 0) return false;
   if (isUrgent) return homeId !== null && awaited.nodeIds.includes(homeId);
   return choice === undefined || choice.nodeId !== homeId;
-}
-
-function place(facts: PlacementFacts, { nodeId, hostAddress, port }: Candidate): PlacementStep {
-  return { do: 'place', id: facts.id, nodeId, port: port ?? null, hostAddress, templates: facts.templates };
 }
 
 function explain(
@@ -91,4 +86,11 @@ function explain(
   conditions: readonly string[],
 ): PlacementStep[] {
   return shown === message ? [] : [{ do: 'explain', id, reason, message, conditions }];
+}
+
+export function placementAt(
+  { nodeId, port, hostAddress }: Candidate,
+  templates: readonly PlacedTemplate[],
+): InstancePlacement {
+  return { nodeId, port: port ?? null, hostAddress, templates: [...templates] };
 }

@@ -10,6 +10,7 @@ import {
   withoutPlace,
   withPlace,
 } from '../../../src/state/instance-changes.js';
+import type { StateRecords } from '../../../src/state/master-state.js';
 import { modify } from '../../../src/store/modify.js';
 import type { Logger } from '../../../src/telemetry/logger.js';
 import type { Metrics } from '../../../src/telemetry/metrics.js';
@@ -18,8 +19,10 @@ import { placementAgain } from './again.js';
 import { Places, type PlacesOptions, taskOf } from './places.js';
 import { type PlacementFacts, type PlacementStep, plan } from './plan.js';
 
-export interface PlacementOptions extends PlacesOptions {
-  /** Called when a promised place is not taken after all; no change of a record shows that. */
+export interface PlacementOptions extends PlacesOptions, Omit<StateRecords, keyof PlacesOptions> {
+  /** Aborts when this master no longer leads. Default: never. */
+  readonly ending?: AbortSignal | undefined;
+  /** Called when a promised place is not taken after all. No change of a record shows that to others. */
   readonly onPlaceFreed: () => void;
   readonly metrics: Metrics;
   readonly logger: Logger;
@@ -56,13 +59,14 @@ export class Placement implements Reconciler<PlacementFacts, PlacementStep> {
   readonly #options: PlacementOptions;
   /** Logs equal explanations of one configuration once, however many of its instances wait. */
   readonly #explanations: RepeatedLog;
-  /** The places that there are, for other controllers and for `why`. */
+  /** Finds places. Other controllers and `why` use it, too. */
   readonly places: Places;
 
   constructor(options: PlacementOptions) {
     this.#options = options;
     this.#explanations = new RepeatedLog(options.logger, options.clock);
     this.places = new Places(options);
+    options.nodes.onChange((nodeId) => options.changes.note('node', nodeId), options.ending);
   }
 
   observe(id: string): PlacementFacts | undefined {
@@ -70,8 +74,8 @@ export class Placement implements Reconciler<PlacementFacts, PlacementStep> {
   }
 
   /**
-   * Decides on a record that is about to be created, as a round on it would. The promised place counts as held until
-   * `end`.
+   * Decides the place of a record that is about to be created, as a round of this controller would. The
+   * promised place counts as held until `end`.
    */
   placeNew(record: InstanceRecord): NewPlace {
     const [step] = plan(this.places.factsOfNew(record)).steps;
@@ -79,7 +83,7 @@ export class Placement implements Reconciler<PlacementFacts, PlacementStep> {
       case undefined:
         return { record, end: () => undefined };
       case 'place':
-        return this.#placeNew(record, placementOf(step));
+        return this.#placeNew(record, step.placement);
       case 'explain':
         return {
           record: withoutPlace(record, step),
@@ -129,13 +133,13 @@ export class Placement implements Reconciler<PlacementFacts, PlacementStep> {
 
   async #place(step: PlacementStep & { do: 'place' }): Promise<void> {
     const { instances, instanceRecords, ledger } = this.#options;
-    const { id, nodeId, port, hostAddress } = step;
+    const { id, placement } = step;
+    const { nodeId, port, hostAddress } = placement;
     const record = instances.get(id)?.value;
     if (record === undefined || taskOf(record) === null)
       throw new Conflict(`instance ${id} changed before its placement`);
     if (port !== null && ledger.holderOf(nodeId, hostAddress, port, id) !== undefined)
       throw new Conflict(`port ${port} was taken meanwhile`);
-    const placement = placementOf(step);
     ledger.promise(record, placement);
     try {
       const placed = await modify(instanceRecords, id, (current) => {
@@ -165,8 +169,8 @@ export class Placement implements Reconciler<PlacementFacts, PlacementStep> {
   }
 
   /**
-   * Whether the node still takes the instance; asked before each try to write. `NodeWriter.forget` relies on it: a
-   * cordoned node gets no new instance.
+   * True when the node still takes the instance; asked before each try to write. `NodeWriter.forget` relies
+   * on it: a cordoned node gets no new instance.
    */
   #takes(nodeId: string, { placement }: InstanceRecord): boolean {
     return placement !== null || this.#options.nodes.get(nodeId)?.value.cordoned === false;
@@ -190,13 +194,4 @@ export class Placement implements Reconciler<PlacementFacts, PlacementStep> {
       { instance: id, configuration, reason },
     );
   }
-}
-
-function placementOf({
-  nodeId,
-  port,
-  hostAddress,
-  templates,
-}: PlacementStep & { do: 'place' }): InstancePlacement {
-  return { nodeId, port, hostAddress, templates: [...templates] };
 }

@@ -34,15 +34,7 @@ export class Mover {
    * DRV_STORE_CONFLICT when the instance, its partner, or its configuration changed meanwhile.
    */
   async perform(step: MoveStep, cause: string, guard: MoveGuard = () => []): Promise<void> {
-    switch (step.do) {
-      case 'create':
-      case 'replace':
-        return this.#replace(step, cause, guard);
-      case 'remove':
-        return this.#remove(step, cause, guard);
-      default:
-        return step satisfies never;
-    }
+    return step.do === 'remove' ? this.#remove(step, cause, guard) : this.#replace(step, cause, guard);
   }
 
   async #replace({ id, do: how, content }: ReplaceStep, cause: string, guard: MoveGuard): Promise<void> {

@@ -1,5 +1,5 @@
 /** Says what moves wait for, in words and numbers, from the verdicts that decide them. */
-import { countText, durationText } from '../../../src/model/words.js';
+import { countText, durationText, listText } from '../../../src/model/words.js';
 import { atOnce } from './moves.js';
 import { type Judged, movingOf, type Verdict } from './verdict.js';
 
@@ -12,13 +12,13 @@ export function* linesOf(judged: readonly Judged[], remainingMs: number): Genera
   for (const one of named.slice(0, MOST_NAMED)) yield lineOf(one, remainingMs);
   if (named.length > MOST_NAMED) yield `and ${named.length - MOST_NAMED} more of these`;
   const ending = idsOf(judged, ['ending', 'remove']);
-  if (ending.length > 0) yield `stopping ${list(ending)}`;
+  if (ending.length > 0) yield `stopping ${listText(ending, MOST_NAMED)}`;
   const queued = idsOf(judged, ['create', 'replace']);
   if (queued.length > 0)
     yield `${countText(queued.length, 'instance')} to be moved, ${atOnce(movingOf(judged).length)} at a time`;
   const statics = idsOf(judged, ['static']);
   if (statics.length > 0)
-    yield `${countText(statics.length, 'static instance stays', 'static instances stay')}: ${list(statics)}`;
+    yield `${countText(statics.length, 'static instance stays', 'static instances stay')}: ${listText(statics, MOST_NAMED)}`;
 }
 
 export function lineOf({ victim, verdict }: Judged, remainingMs: number): string {
@@ -51,9 +51,4 @@ export function lineOf({ victim, verdict }: Judged, remainingMs: number): string
 
 function idsOf(judged: readonly Judged[], kinds: readonly Verdict['kind'][]): string[] {
   return judged.filter(({ verdict }) => kinds.includes(verdict.kind)).map(({ victim }) => victim.id);
-}
-
-function list(ids: readonly string[]): string {
-  const shown = ids.slice(0, MOST_NAMED).join(', ');
-  return ids.length > MOST_NAMED ? `${shown} and ${ids.length - MOST_NAMED} more` : shown;
 }

@@ -4,11 +4,13 @@
  */
 import type { RolloutRecord } from '../../../src/model/rollout.js';
 import type { Member, RolloutFacts } from './facts.js';
-import { type Budget, hasGuests, isCurrent, judge } from './members.js';
+import { type Budget, hasGuests, isCurrent, type Judged, judge } from './members.js';
 import { mayMove } from './plan.js';
-import { taken } from './record.js';
+import { followed, taken } from './record.js';
 
 export interface Foretold {
+  /** The record that the rollout will have before it makes its first move; undefined: there is no rollout. */
+  readonly rollout: RolloutRecord | undefined;
   /** The victims, in the order in which they go. */
   readonly victims: readonly ForetoldVictim[];
   /** Ids of the victims that are left until somebody promotes the canaries. */
@@ -18,39 +20,55 @@ export interface Foretold {
 
 export interface ForetoldVictim extends Pick<Member, 'id' | 'static'> {
   readonly isUp: boolean;
-  /** The rollout leaves the victim alone while it has players. */
+  /** True when the rollout leaves the victim alone while it has players. */
   readonly waits: boolean;
-  /** A replacement already stands beside the victim. */
+  /** True when a replacement already stands beside the victim. */
   readonly hasSpare: boolean;
 }
 
 /** The forecast when there is no rollout, or it moves nothing. */
 export const NO_ROLLOUT: Foretold = {
+  rollout: undefined,
   victims: [],
   onPromotion: new Set(),
   budget: { surge: 0, unavailable: 0 },
 };
 
-/** `facts` are those before the content is taken up; `membersOf` returns the members under the rollout that follows. */
+/** The most looks: more than the states that a record can pass through before its first move. */
+const MOST_LOOKS = 10;
+
+/**
+ * Foretells the rollout. `facts`: the facts before the rollout takes the content up. `membersOf`: returns the
+ * members under the rollout that follows.
+ */
 export function foretell(
   facts: RolloutFacts,
   membersOf: (rollout: RolloutRecord) => readonly Member[],
 ): Foretold {
   const begun = taken(facts);
-  const rollout = begun ?? facts.rollout;
-  if (rollout === undefined || !mayMove(rollout)) return NO_ROLLOUT;
-  const agedMs = begun === undefined ? facts.agedMs : 0;
-  const next: RolloutFacts = { ...facts, rollout, isNews: false, members: membersOf(rollout), agedMs };
-  const { victims, spares, budget } = judge(next);
+  let rollout = begun ?? facts.rollout;
+  for (let looks = 0; rollout !== undefined && mayMove(rollout) && looks < MOST_LOOKS; looks++) {
+    const agedMs = begun === undefined ? facts.agedMs : 0;
+    const next = { ...facts, rollout, isNews: false, members: membersOf(rollout), agedMs, stalledMs: 0 };
+    const judged = judge(next);
+    const { state, isPromoted } = rollout;
+    rollout = followed(next, rollout, judged);
+    if (rollout.state === state && rollout.isPromoted === isPromoted) return movesOf(next, rollout, judged);
+  }
+  return { ...NO_ROLLOUT, rollout };
+}
+
+function movesOf(facts: RolloutFacts, rollout: RolloutRecord, { victims, spares, budget }: Judged): Foretold {
   return {
+    rollout,
     victims: victims.map((one) => ({
       id: one.id,
       static: one.static,
       isUp: one.up !== null,
-      waits: one.up !== null && hasGuests(next, one),
+      waits: one.up !== null && hasGuests(facts, one),
       hasSpare: spares.has(one.id),
     })),
-    onPromotion: new Set(victims.slice(untilPromotion(next, rollout)).map(({ id }) => id)),
+    onPromotion: new Set(victims.slice(untilPromotion(facts, rollout)).map(({ id }) => id)),
     budget,
   };
 }

@@ -9,33 +9,38 @@ import type { ConfigurationContent } from '../../../src/model/configuration.js';
 import { DroverError } from '../../../src/model/errors.js';
 import type { InstanceRecord } from '../../../src/model/instance.js';
 import { hasEnded, phaseOf, type RolloutRecord } from '../../../src/model/rollout.js';
-import { NO_UPDATE, type Update } from '../../../src/model/update.js';
+import { NO_UPDATE } from '../../../src/model/update.js';
 import type { InstanceWriter } from '../../../src/state/instance-writes.js';
 import type { StateRecords } from '../../../src/state/master-state.js';
 import { modify } from '../../../src/store/modify.js';
 import { create, type Operation } from '../../../src/store/store.js';
 import type { Logger } from '../../../src/telemetry/logger.js';
 import type { InstanceUpdates } from '../content/instance-updates.js';
+import { Ages } from '../replacement/ages.js';
+import type { Outlook } from '../replacement/facts.js';
 import type { Mover } from '../replacement/mover.js';
 import type { Victims } from '../replacement/victims.js';
-import { Ages } from './ages.js';
-import type { GoneFacts, Member, RolloutFacts } from './facts.js';
+import type { GoneFacts, RolloutFacts } from './facts.js';
 import { type Foretold, foretell } from './foretell.js';
-import { Members, type MembersOptions, type Target } from './gather.js';
+import { Members, type Target } from './gather.js';
 import { hasGuests, isCurrent } from './members.js';
 import type { RolloutMove } from './moves.js';
 import { isMoving, plan, type RolloutStep } from './plan.js';
-import { sentenceOf } from './words.js';
+import { sentenceOf } from './record.js';
 
-interface RolloutsOptions extends StateRecords, MembersOptions {
+interface RolloutsOptions extends StateRecords {
   readonly victims: Pick<Victims, 'lookAround'>;
   readonly mover: Mover;
   readonly updates: Pick<InstanceUpdates, 'update'>;
   readonly writer: Pick<InstanceWriter, 'markOutdated'>;
+  /** Ids of the instances that minimum-service is about to end, also those whose players it waits for. */
+  readonly endingOf: (configurationName: string) => ReadonlySet<string>;
   readonly templateDigest: (group: string, name: string, storage: string) => Promise<string | null>;
   readonly clock: Clock;
   readonly logger: Logger;
 }
+
+const NOBODY: ReadonlySet<string> = new Set();
 
 export class Rollouts implements Reconciler<RolloutFacts | GoneFacts, RolloutStep> {
   readonly name = 'rollout';
@@ -50,12 +55,12 @@ export class Rollouts implements Reconciler<RolloutFacts | GoneFacts, RolloutSte
     this.#ages = new Ages(options.clock);
   }
 
-  /** Undefined: the configuration has nothing to roll out. */
+  /** The facts for a round; undefined: the configuration has nothing to roll out. */
   observe(name: string): RolloutFacts | GoneFacts | undefined | Promise<RolloutFacts | undefined> {
     const record = this.#options.configurations.get(name)?.value;
     const rollout = this.#rolloutOf(name);
     if (record === undefined) return this.#observeGone(name);
-    const update = updateOf(record);
+    const update = record.configuration.update ?? NO_UPDATE;
     if (rollout === undefined && update.strategy === 'manual') return undefined;
     return update.templates ? this.#withTemplates(record, rollout) : this.#round(record, rollout);
   }
@@ -76,58 +81,46 @@ export class Rollouts implements Reconciler<RolloutFacts | GoneFacts, RolloutSte
     record: ConfigurationContent,
     rollout: RolloutRecord | undefined,
     how: 'gather' | 'look',
+    given?: Pick<RolloutFacts, 'outlook' | 'leaving'>,
   ): RolloutFacts {
-    const { contents, victims, clock } = this.#options;
-    const { hash } = record;
+    const { contents, victims, clock, endingOf } = this.#options;
     const { name } = record.configuration;
-    const update = updateOf(record);
     const target = this.#targetOf(record, rollout);
+    const { update, content } = target;
     const isAsleep = rollout !== undefined && hasEnded(rollout) && rollout.state !== 'failed';
     const members = isAsleep && !update.templates ? [] : this.#members[how](name, target, clock.monotonic());
     return {
       kind: 'rollout',
       name,
       now: clock.now(),
-      hash,
+      hash: record.hash,
       update,
       rollout,
       isNews: rollout !== undefined && contents.isNews(record, rollout),
       members,
-      outlook: victims.lookAround(name, target.content),
+      leaving: members.some((one) => one.content === 'unsafe') ? endingOf(name) : NOBODY,
+      outlook: given?.outlook ?? victims.lookAround(name, content),
       agedMs: rollout === undefined ? 0 : this.#ages.since(name, 'begin', rollout.since),
       stalledMs: rollout?.progressAt == null ? 0 : this.#ages.since(name, 'progress', rollout.progressAt),
       templates: {},
+      ...given,
     };
   }
 
-  /** Foretells the victims of a rollout if `record` were in force. Remembers nothing. */
-  foretell(record: ConfigurationContent, isAtMaximum: boolean): Foretold {
-    const { contents, clock } = this.#options;
+  /**
+   * Foretells the rollout and its victims if `record` were in force, and minimum-service ended the instances `leaving`.
+   * Remembers nothing, and leaves changed templates out.
+   */
+  foretell(
+    record: ConfigurationContent,
+    { isAtMaximum, leaving }: Pick<Outlook, 'isAtMaximum'> & Pick<RolloutFacts, 'leaving'>,
+  ): Foretold {
     const { name } = record.configuration;
-    const update = updateOf(record);
-    const stored = this.#rolloutOf(name);
-    const look = (rollout: RolloutRecord | undefined): Member[] => {
-      const content =
-        rollout === undefined ? { ...record, generation: 0 } : contents.targetUnder(record, rollout);
-      const isFailed = rollout !== undefined && phaseOf(rollout) === 'failed';
-      return this.#members.look(name, { content, isFailed, update }, clock.monotonic());
-    };
-    const facts: RolloutFacts = {
-      kind: 'rollout',
-      name,
-      now: clock.now(),
-      hash: record.hash,
-      update,
-      rollout: stored,
-      isNews: stored !== undefined && contents.isNews(record, stored),
-      members: look(stored),
-      outlook: { obstacle: null, recheckInMs: null, isDelayed: false, isAtMaximum },
-      agedMs: stored === undefined ? 0 : this.#ages.since(name, 'begin', stored.since),
-      stalledMs: 0,
-      // The forecast leaves changed templates out.
-      templates: {},
-    };
-    return foretell(facts, look);
+    const outlook = { obstacle: null, recheckInMs: null, isDelayed: false, isAtMaximum };
+    const facts = this.#factsOf(record, this.#rolloutOf(name), 'look', { outlook, leaving });
+    return foretell(facts, (rollout) =>
+      this.#members.look(name, this.#targetOf(record, rollout), this.#options.clock.monotonic()),
+    );
   }
 
   /** True while a rollout replaces the instance: then the rollout resolves its pairs. */
@@ -185,10 +178,14 @@ export class Rollouts implements Reconciler<RolloutFacts | GoneFacts, RolloutSte
   }
 
   #targetOf(record: ConfigurationContent, rollout: RolloutRecord | undefined): Target {
-    const { name } = record.configuration;
-    const content = this.#options.contents.targetOf(name) ?? { ...record, generation: 0 };
-    const isFailed = rollout !== undefined && phaseOf(rollout) === 'failed';
-    return { content, isFailed, update: updateOf(record) };
+    return {
+      content:
+        rollout === undefined
+          ? { ...record, generation: 0 }
+          : this.#options.contents.targetUnder(record, rollout),
+      isFailed: rollout !== undefined && phaseOf(rollout) === 'failed',
+      update: record.configuration.update ?? NO_UPDATE,
+    };
   }
 
   async #write(before: RolloutRecord | undefined, rollout: RolloutRecord): Promise<void> {
@@ -202,7 +199,7 @@ export class Rollouts implements Reconciler<RolloutFacts | GoneFacts, RolloutSte
       if (written === undefined) throw new Conflict(`the rollout of ${rollout.name} changed meanwhile`);
     }
     const isAsBefore = before?.state === rollout.state && before.since === rollout.since;
-    // Log nothing for the first content of a configuration: it replaced none.
+    // Log nothing for the first content of a configuration: it replaced no other.
     if (isAsBefore || (before === undefined && rollout.state === 'complete')) return;
     const level = rollout.state === 'failed' || rollout.reason !== null ? 'warn' : 'info';
     logger[level]({ configuration: rollout.name, state: rollout.state }, sentenceOf(rollout));
@@ -221,7 +218,7 @@ export class Rollouts implements Reconciler<RolloutFacts | GoneFacts, RolloutSte
     const name = instances.get(id)?.value.configurationName ?? '';
     const content = contents.targetOf(name);
     if (content === undefined) throw new Conflict(`the rollout of ${name} is gone`);
-    // A rollback or a changed file may have made the decision void meanwhile.
+    // Check again before the write: a rollback or a changed file may have made the decision void.
     const isStill = (): boolean => {
       const now = contents.targetOf(name);
       return now?.hash === content.hash && now.generation === content.generation;
@@ -248,7 +245,7 @@ export class Rollouts implements Reconciler<RolloutFacts | GoneFacts, RolloutSte
     const record = instances.get(step.id)?.value;
     if (rollout === undefined || record === undefined || !this.#isDue(record, step.do === 'create'))
       throw new Conflict(`the rollout of ${name}, or ${step.id}, changed meanwhile`);
-    // A creation brings its own check of the rollout.
+    // A creation needs no check here, because it checks the rollout itself.
     if (step.do !== 'remove') return [];
     return [{ do: 'check', key: set.keyOf(name), expectedRevision: rollout.revision }];
   }
@@ -267,10 +264,6 @@ export class Rollouts implements Reconciler<RolloutFacts | GoneFacts, RolloutSte
   #rolloutOf(name: string): RolloutRecord | undefined {
     return this.#options.rolloutRecords.mirror.get(name)?.value;
   }
-}
-
-function updateOf({ configuration }: ConfigurationContent): Update {
-  return configuration.update ?? NO_UPDATE;
 }
 
 /** Throws Conflict when another writer made the record first. */

@@ -21,8 +21,8 @@ export class Remains {
   }
 
   /**
-   * Looks for remains once, and with `kill` sends them SIGKILL. A process in the run's control group counts whatever
-   * the runtime finds. Throws Conflict when the run is no longer the planned run.
+   * Looks for remains once, and with `kill` sends them SIGKILL. A process in the run's control group is a remain,
+   * even when the runtime finds none. Throws Conflict when the run is no longer the planned run.
    */
   async check(id: string, number: number, kill: boolean): Promise<void> {
     const { handles, runtimes, clock, limits } = this.#parts;

@@ -156,7 +156,7 @@ export class LiveLog {
     this.#failures = 0;
     this.#notice = undefined;
     this.changed.ring();
-    // The instance may have moved while the node was being asked.
+    // Look at the record again: the instance may have moved while the node was being asked.
     this.poke();
     try {
       const position = { since: log.recent.next };

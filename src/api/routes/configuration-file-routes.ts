@@ -60,7 +60,8 @@ export const configurationFileRoutes: readonly Route[] = [
     handle: ({ request }, { configurationFiles }) =>
       configurationFiles
         .errors()
-        // A fault without a configuration name may belong to any configuration.
+        // A fault without a configuration name may belong to any configuration, so a key for some names does not see
+        // it.
         .filter(({ name }) => seesConfiguration(request, name ?? '')),
   }),
   defineRoute({
@@ -85,7 +86,7 @@ export const configurationFileRoutes: readonly Route[] = [
     answers: { 200: { description: 'the changes, which are in force', schema: configurationReloadSchema } },
     handle: async ({ query }, { configurations, configurationFiles }): Promise<ConfigurationReload> => {
       const before = hashesOf(configurations.entries());
-      await configurationFiles.reload({ isConfirmed: query.confirm === 'true' });
+      await configurationFiles.reload(query.confirm === 'true');
       const after = hashesOf(configurations.entries());
       const names = [...after.keys()].sort();
       return {

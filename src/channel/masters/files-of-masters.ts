@@ -3,7 +3,7 @@
  * faults, and reads its files again when the leader asks.
  */
 import { z } from 'zod';
-import type { OtherFiles, ReloadOptions } from '../../configuration-files/configuration-files.js';
+import type { OtherFiles } from '../../configuration-files/configuration-files.js';
 import type { Leadership } from '../../leadership/leadership.js';
 import type { Clock, TimerHandle } from '../../loop/clock.js';
 import { type ConfigurationFileError, configurationFileErrorSchema } from '../../model/configuration.js';
@@ -33,7 +33,7 @@ interface FilesOfMastersOptions {
   /** The faults in the files of this master. */
   readonly faults: () => readonly ConfigurationFileError[];
   /** Reads the files of this master again. */
-  readonly reload: (options: ReloadOptions) => Promise<void>;
+  readonly reload: (isConfirmed: boolean) => Promise<void>;
   /** Aborts when the master stops. */
   readonly signal: AbortSignal;
   readonly clock: Clock;
@@ -57,7 +57,7 @@ export class FilesOfMasters implements OtherFiles {
         faultsSchema.parse(question).map((fault) => ({ ...fault, node: from })),
       );
     });
-    desk.on(RELOAD, (question) => reload(reloadSchema.parse(question)));
+    desk.on(RELOAD, (question) => reload(reloadSchema.parse(question).isConfirmed));
   }
 
   /** Called when the faults here, or the leader, may have changed. */
@@ -81,9 +81,9 @@ export class FilesOfMasters implements OtherFiles {
     return [...this.#told].flatMap(([nodeId, faults]) => (up.has(nodeId) ? faults : []));
   }
 
-  async reload(options: ReloadOptions): Promise<void> {
+  async reload(isConfirmed: boolean): Promise<void> {
     const { nodeId, leadership, calls, signal, logger } = this.#options;
-    const content = { isConfirmed: options.isConfirmed === true };
+    const content = { isConfirmed };
     const others = leadership.masters().filter((peer) => peer.nodeId !== nodeId);
     await Promise.all(
       others.map((peer) =>

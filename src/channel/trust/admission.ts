@@ -196,7 +196,8 @@ export class Admission {
     // Check the uses before the name: the holder of a used-up token must learn nothing more of the cluster.
     if (!isRepeated) refuseUsedUp(nodeId, token);
     const node = await this.#checkName(nodeId);
-    // A member without a node record never opened the channel: it cannot be forgotten, and owns nothing.
+    // A member that has no node record gives up its name: it never opened the channel, owns nothing, and cannot be
+    // forgotten.
     if (present !== undefined && node !== undefined && !isRepeated) throw nameTaken(nodeId);
     return { token, present, isRepeated };
   }
@@ -255,7 +256,7 @@ export class Admission {
   }
 }
 
-/** True when the key is the member's, or one of its renewals that it has not shown yet. */
+/** True when the key is the member's present key, or the key of a renewal that the member has not shown yet. */
 function isOwnKey(member: KnownMember | undefined, key: string | undefined): boolean {
   if (member === undefined || key === undefined) return false;
   return [member.record.key, ...pendingKeysOf(member.record)].includes(key);

@@ -3,6 +3,7 @@
  */
 import { describeFileError } from '../../command-tree/file-errors.js';
 import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
+import { listText } from '../../model/words.js';
 import type { ChangePlan } from '../../operations/plan/change-plan.js';
 import type { ApiClient } from '../api-client.js';
 import { applyAll, deleteAll, planAll } from '../configurations/apply.js';
@@ -146,8 +147,7 @@ function confirmRemoval(
 
 function which(names: readonly string[]): string {
   if (names.length === 1) return `configuration ${names[0]} is`;
-  const more = names.length > MOST_NAMED ? ` and ${names.length - MOST_NAMED} more` : '';
-  return `configurations ${names.slice(0, MOST_NAMED).join(', ')}${more} are`;
+  return `configurations ${listText(names, MOST_NAMED)} are`;
 }
 
 /** Reads and checks the files before it connects, so that a faulty file is reported without a master. */
@@ -162,7 +162,7 @@ async function open(host: ClientHost, options: FileOptions, undone: string) {
 
 /**
  * Asks the master how all documents together would change the configurations and their instances. `prune`:
- * configurations without a file are deleted. `fingerprint`: that of the plan that the person has read; the master
+ * configurations without a file are deleted. `fingerprint`: that of the plan that the person has read. The master
  * answers with a conflict when the plan has changed since.
  */
 function askPlan(

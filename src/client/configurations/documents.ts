@@ -16,7 +16,7 @@ import {
 import { JsonTextError, splitJsonTexts } from '../../configuration-files/json-position.js';
 import { type ParsedConfiguration, parseConfigurationFile } from '../../configuration-files/parse.js';
 import type { ConfigurationFileError } from '../../model/configuration.js';
-import { systemReason } from '../../model/words.js';
+import { listText, systemReason } from '../../model/words.js';
 
 const STDIN = '-';
 const STDIN_LABEL = 'stdin';
@@ -30,7 +30,7 @@ export interface Document extends ParsedConfiguration {
   readonly name: string;
 }
 
-/** The result of reading files. A fault's `file` has the meaning of a document's `file`. */
+/** The result of reading files. The `file` of a fault names the source, as the `file` of a document does. */
 export interface Documents {
   readonly valid: readonly Document[];
   readonly faults: readonly ConfigurationFileError[];
@@ -69,8 +69,7 @@ export async function readDocuments(
 /** Returns a sentence about `passedOver` for a person, or undefined when no file was passed over. */
 export function passedOverText({ passedOver }: Pick<Documents, 'passedOver'>): string | undefined {
   if (passedOver.length === 0) return undefined;
-  const more = passedOver.length > MOST_NAMED ? ` and ${passedOver.length - MOST_NAMED} more` : '';
-  return `passed over, because only *.json directly in a directory is read: ${passedOver.slice(0, MOST_NAMED).join(', ')}${more}`;
+  return `passed over, because only *.json directly in a directory is read: ${listText(passedOver, MOST_NAMED)}`;
 }
 
 /** Returns a directory's files of other formats, and its subdirectories that hold configuration files. */
@@ -124,7 +123,7 @@ async function readDirectory(path: string): Promise<Source[]> {
 }
 
 function readerOf(directory: string): DirectoryReader {
-  return new DirectoryReader({ directory, clock: { now: () => Date.now() } });
+  return new DirectoryReader(directory, { now: () => Date.now() });
 }
 
 function judgedOf(reading: Reading): Judged {

@@ -2,14 +2,14 @@
 
 import type { RolledBack } from '../../api/routes/configuration-history-routes.js';
 import type { FieldDifference } from '../../model/field-differences.js';
-import { countText, durationText } from '../../model/words.js';
+import { countText, durationText, listText } from '../../model/words.js';
 import type { ConfigurationDiff } from '../../operations/configuration-diff.js';
 import type { ContentDiff, PastContent } from '../../operations/rollouts/configuration-history.js';
 import { tableOf, type View } from '../command.js';
 import { describeFileError } from '../file-errors.js';
 
 const HISTORY_HEAD = ['#', 'AGE', 'FROM', 'OUTCOME', 'INSTANCES', 'REVISION'];
-/** How many characters of a revision or a commit are printed: enough to tell ten of them apart. */
+/** The printed length of a revision or commit. It is enough to tell the ten contents of a history apart. */
 const SHORT = 8;
 /** The most ids that a line of output names. */
 const MAX_IDS = 10;
@@ -56,18 +56,13 @@ function describeInstances({ olderInstances: older, currentInstances }: Configur
   return [
     current,
     ...older.flatMap(({ revision, instanceIds, differences }) => [
-      `${countText(instanceIds.length, 'instance')} made from older content (revision ${revision.slice(0, SHORT)}): ${namesOf(instanceIds)}`,
+      `${countText(instanceIds.length, 'instance')} made from older content (revision ${revision.slice(0, SHORT)}): ${listText(instanceIds, MAX_IDS)}`,
       ...(differences === null
         ? ['  that content is not kept any more']
         : differences.map((difference) => `  ${describeDifference(difference)}`)),
     ]),
     'an instance keeps its content: "instance update <id>" gives it what is in force, in place',
   ];
-}
-
-function namesOf(ids: readonly string[]): string {
-  const shown = ids.slice(0, MAX_IDS).join(', ');
-  return ids.length > MAX_IDS ? `${shown} and ${ids.length - MAX_IDS} more` : shown;
 }
 
 /** `ramMB: 512 -> 1024`; a missing value is `-`. */

@@ -3,9 +3,10 @@
  * `POST /api/plan`, `drover plan` and the dashboard show it. It writes nothing.
  */
 
+import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { type ParsedConfiguration, validateConfiguration } from '../../configuration-files/parse.js';
-import type { ConfigurationRecord } from '../../model/configuration.js';
+import { type ConfigurationRecord, canonicalJson } from '../../model/configuration.js';
 import { DroverError } from '../../model/errors.js';
 import { changedFieldSchema, changedFields } from '../../model/field-class.js';
 import { nameSchema } from '../../model/names.js';
@@ -16,7 +17,6 @@ import { type ConfigurationChange, changeOf } from '../configuration-content.js'
 import { fileStateSchema } from '../configuration-diff.js';
 import type { Reads } from '../reads.js';
 import type { Writes } from '../writes.js';
-import { fingerprintOf } from './fingerprint.js';
 import type { ServiceForecast } from './forecast.js';
 import { whyOf } from './why.js';
 
@@ -25,11 +25,11 @@ const PLAN_FORMAT = 1;
 /** How many files are read at once. */
 const AT_ONCE = 16;
 
-/** The contents to plan, and for whom. */
+/** The contents to plan, and what the caller may see of the plan. */
 interface ChangePlanOrder {
   /** The whole contents, each with its name. */
   readonly configurations: readonly object[];
-  /** True: all other configurations that `sees` allows are to go. */
+  /** True: all other configurations that `sees` allows are to be removed. */
   readonly prune: boolean;
   /** True: values that may be secrets are shown. */
   readonly showValues: boolean;
@@ -112,19 +112,17 @@ export async function planChanges(
   // There is no await from here on, so that all contents are judged on one state.
   const { configurations: records } = needs;
   const removed = order.prune ? namesToRemove(needs, order, contents) : [];
-  const forecast = needs
-    .led()
-    .forecaster.forecast([
-      ...contents.map(({ name, parsed }) => ({ name, to: parsed })),
-      ...removed.map((name) => ({ name, to: null })),
-    ]);
-  const serviceOf = (name: string): ServiceForecast => forecast.services.get(name) ?? NOTHING;
-  const configurations = [
-    ...contents.map((content, index) =>
-      planned(content, records.get(content.name)?.value, changes[index], serviceOf(content.name)),
-    ),
-    ...removed.map((name) => plannedRemoval(name, records.get(name)?.value, serviceOf(name))),
-  ];
+  const all = [...contents, ...removed.map((name) => ({ name, parsed: null }))];
+  const forecast = needs.led().forecaster.forecast(all.map(({ name, parsed }) => ({ name, to: parsed })));
+  const configurations = all.map(({ name, parsed }, index) =>
+    planned({
+      name,
+      parsed,
+      record: records.get(name)?.value,
+      change: changes[index],
+      service: forecast.services.get(name) ?? NOTHING,
+    }),
+  );
   const { shortages, unjudged } = forecast;
   return {
     formatVersion: PLAN_FORMAT,
@@ -135,7 +133,10 @@ export async function planChanges(
   };
 }
 
-/** Makes the plan again, and throws DRV_PLAN_CHANGED unless it still has this fingerprint. */
+/**
+ * Makes the plan again on the present state. Throws DRV_PLAN_CHANGED when its fingerprint is not the expected
+ * one.
+ */
 export async function planAsBefore(
   needs: Reads & Pick<Writes, 'led'>,
   order: ChangePlanOrder,
@@ -203,19 +204,25 @@ const NOTHING: ServiceForecast = {
   waitForPlayers: 0,
   onPromotion: 0,
   older: 0,
-  isHeldBack: false,
+  heldBack: null,
 };
 
-function planned(
-  { name, parsed }: Content,
-  record: ConfigurationRecord | undefined,
-  change: ConfigurationChange | undefined,
-  service: ServiceForecast,
-): PlannedConfiguration {
-  const fields = record === undefined ? [] : changedFields(record.configuration, parsed.configuration);
-  const fileState = record === undefined ? null : (change?.fileState ?? 'same');
-  const action = actionOf(record, parsed, fileState);
-  const effects = effectsOf(service);
+interface ToPlan {
+  readonly name: string;
+  /** The content that is to come into force; null: the configuration is removed. */
+  readonly parsed: ParsedConfiguration | null;
+  /** The record in force; undefined: there is none. */
+  readonly record: ConfigurationRecord | undefined;
+  readonly change: ConfigurationChange | undefined;
+  readonly service: ServiceForecast;
+}
+
+function planned({ name, parsed, record, change, service }: ToPlan): PlannedConfiguration {
+  const isChange = record !== undefined && parsed !== null;
+  const fields = isChange ? changedFields(record.configuration, parsed.configuration) : [];
+  const fileState = isChange ? (change?.fileState ?? 'same') : null;
+  const action = parsed === null ? 'delete' : actionOf(record, parsed, fileState);
+  const { older: _older, onPromotion: _promotion, heldBack: _held, ...effects } = service;
   const why = whyOf({ name, action, fields, fileState, service });
   return { name, action, revision: record?.hash ?? null, fileState, fields, effects, why };
 }
@@ -226,34 +233,8 @@ function actionOf(
   fileState: PlannedConfiguration['fileState'],
 ): PlannedConfiguration['action'] {
   if (record === undefined) return 'create';
-  // A file with another content is written anew.
+  // Not `unchanged` when only the file has another content: then the file is written again.
   return record.hash === hash && fileState === 'same' ? 'unchanged' : 'change';
-}
-
-function plannedRemoval(
-  name: string,
-  record: ConfigurationRecord | undefined,
-  service: ServiceForecast,
-): PlannedConfiguration {
-  const effects = effectsOf(service);
-  const about = { action: 'delete', fields: [], fileState: null } as const;
-  return {
-    name,
-    ...about,
-    fields: [],
-    revision: record?.hash ?? null,
-    effects,
-    why: whyOf({ name, ...about, service }),
-  };
-}
-
-function effectsOf({
-  older: _older,
-  onPromotion: _promotion,
-  isHeldBack: _held,
-  ...effects
-}: ServiceForecast) {
-  return effects;
 }
 
 function withoutValues(planned: PlannedConfiguration): PlannedConfiguration {
@@ -274,4 +255,24 @@ function unjudgedWarning(unjudged: number): ChangePlan['warnings'] {
   if (unjudged === 0) return [];
   const message = `${countText(unjudged, 'more new instance')}: whether they fit was not looked at`;
   return [{ configurationName: null, field: null, message }];
+}
+
+/**
+ * The fingerprint of a plan. Two plans have the same fingerprint when they replace the same contents by the
+ * same contents, with the same outcome. Players, free capacity and untouched instances do not count, because
+ * they change all the time and no caller decides by them.
+ */
+function fingerprintOf(
+  configurations: readonly PlannedConfiguration[],
+  contents: readonly Content[],
+  shortages: readonly ChangePlan['shortages'][number][],
+): string {
+  const hashes = new Map(contents.map(({ name, parsed }) => [name, parsed.hash]));
+  const decided = configurations.map(({ name, action, revision, fileState, effects }) => {
+    const { keep: _keep, waitForPlayers: _waitForPlayers, ...counts } = effects;
+    return { name, action, revision, fileState, to: hashes.get(name) ?? null, counts };
+  });
+  const missing = shortages.map(({ configurationName, missing: count }) => [configurationName, count]);
+  const text = canonicalJson({ decided: decided.toSorted((a, b) => (a.name < b.name ? -1 : 1)), missing });
+  return createHash('sha256').update(text).digest('hex').slice(0, 32);
 }

@@ -1,10 +1,10 @@
 /** What the controllers would do about a changed content. `controllers/master/forecast` implements it. */
 import type { Configuration } from '../../model/configuration.js';
 
-/** A content that is to come into force, or a configuration that is to go. */
+/** A content that is to come into force, or a configuration that is to be removed. */
 export interface PlannedContent {
   readonly name: string;
-  /** The content; null: the configuration goes. */
+  /** The content; null: the configuration is removed. */
   readonly to: { readonly configuration: Configuration; readonly hash: string } | null;
 }
 
@@ -26,8 +26,8 @@ export interface ServiceForecast {
   readonly onPromotion: number;
   /** How many of `keep` were made from an older content, and go on with it. */
   readonly older: number;
-  /** True when a rollout holds this content back: no instance is made from it. */
-  readonly isHeldBack: boolean;
+  /** Why a rollout holds this content back, so that no instance is made from it; null: it does not. */
+  readonly heldBack: string | null;
 }
 
 /** New instances that fit on no node, or static instances whose node cannot take their new content. */

@@ -1,6 +1,6 @@
 /** Says in words what a plan does to one configuration. Pure. */
 import { type ChangedField, strongestClass } from '../../model/field-class.js';
-import { countText } from '../../model/words.js';
+import { countText, listText } from '../../model/words.js';
 import type { PlannedConfiguration } from './change-plan.js';
 import type { ServiceForecast } from './forecast.js';
 
@@ -39,12 +39,12 @@ function* keeps({
   action,
   fields,
   fileState,
-  service: { keep, older, onPromotion, isHeldBack },
+  service: { keep, older, onPromotion, heldBack },
 }: Planned): Generator<string> {
   if (action === 'change' && fileState !== 'same' && fields.length === 0)
     yield 'Its file is written anew: the content stays as it is in force.';
-  if (isHeldBack) {
-    yield `This content is held back, so nothing is made from it: \`rollout retry ${name}\` tries it once more.`;
+  if (heldBack !== null) {
+    yield `This content is held back, so nothing is made from it: ${heldBack}. \`rollout retry ${name}\` tries it once more.`;
     return;
   }
   if (onPromotion > 0)
@@ -59,6 +59,5 @@ function olderContent(fields: readonly ChangedField[]): string {
   const decisive = strongestClass(fields);
   if (decisive === null) return 'an older content';
   const paths = fields.filter((field) => field.class === decisive).map(({ path }) => path);
-  const more = paths.length > MOST_NAMED ? ` and ${paths.length - MOST_NAMED} more` : '';
-  return `the older content: the new one is for instances made afterwards (${paths.slice(0, MOST_NAMED).join(', ')}${more})`;
+  return `the older content: the new one is for instances made afterwards (${listText(paths, MOST_NAMED)})`;
 }

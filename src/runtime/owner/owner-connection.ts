@@ -163,7 +163,7 @@ export class OwnerConnection {
         socket.destroy(new Error(`the owner sent what this version does not know: ${messageOf(error)}`));
       }
     });
-    // The close event that follows does the rest.
+    // Ignore the error: the close event follows, and handles the broken connection.
     socket.on('error', () => undefined);
     socket.on('close', () => this.#onClose(link));
     const timeout = clock.setTimer(ANSWER_TIMEOUT_MS, () => {

@@ -43,7 +43,7 @@ export const messageSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('refused'), protocol: z.int(), pid: z.int(), reason: z.string() }),
   /** Another daemon took over, and this connection ends. */
   z.object({ type: z.literal('replaced') }),
-  /** With `process` in the answer to a start. */
+  /** The answer to a request. `process`: only in the answer to a start. */
   z.object({ type: z.literal('done'), id: z.int(), process: processSchema.optional() }),
   z.object({ type: z.literal('failed'), id: z.int(), code: z.string(), message: z.string() }),
   runSchema.extend({ type: z.literal('exit'), exit: exitSchema }),

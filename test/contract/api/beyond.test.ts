@@ -43,14 +43,14 @@ async function leftDirectory(): Promise<string> {
   return id;
 }
 
-/** What the command of the same operation prints. */
+/** What a command prints as JSON. */
 const printed = (line: string) => world.commands.json(line);
 const nodeOf = async (id: string) => (await world.call(`GET /cluster/nodes/${id}`)).json;
 
 describe('Nodes', () => {
   it('PUT /cluster/nodes/{id}/cordon: 200 {message, nodeId}; the node gets no new instances; repeatable', async () => {
     const first = await world.call('PUT /cluster/nodes/alpha/cordon');
-    expect([first.status, first.json]).toEqual([200, await printed('cluster cordon alpha')]);
+    expect([first.status, first.json]).toMatchObject([200, { message: expect.any(String), nodeId: 'alpha' }]);
     expect(await nodeOf('alpha')).toMatchObject({ cordoned: true, drain: null });
     expect((await world.call('PUT /cluster/nodes/alpha/cordon')).json).toEqual(first.json);
     expect(world.audit[0]).toEqual({
@@ -64,7 +64,7 @@ describe('Nodes', () => {
   it('DELETE /cluster/nodes/{id}/cordon: 200 {message, nodeId}; a drain is called off; repeatable', async () => {
     await world.call('PUT /cluster/nodes/alpha/drain');
     const first = await world.call('DELETE /cluster/nodes/alpha/cordon');
-    expect([first.status, first.json]).toEqual([200, await printed('cluster uncordon alpha')]);
+    expect([first.status, first.json]).toMatchObject([200, { message: expect.any(String), nodeId: 'alpha' }]);
     expect(await nodeOf('alpha')).toMatchObject({ cordoned: false, drain: null });
     expect((await world.call('DELETE /cluster/nodes/alpha/cordon')).status).toBe(200);
   });
@@ -145,7 +145,7 @@ describe('Nodes', () => {
 });
 
 describe('Cluster', () => {
-  it('GET /cluster/status: 200, what cluster status prints', async () => {
+  it('GET /cluster/status: 200, what stands and what is wrong', async () => {
     await oneInstance();
     await world.commands.configure('large', { minimumServiceCount: 1, ramMB: 5000 });
     await until(() =>
@@ -167,7 +167,6 @@ describe('Cluster', () => {
       brokenFiles: [{ file: 'broken.json', line: 1 }],
       unreadableRecords: [],
     });
-    expect(json).toEqual(await printed('cluster status'));
   });
 
   it('GET /cluster/configurations: 200, the configurations of config list', async () => {
@@ -177,7 +176,6 @@ describe('Cluster', () => {
     expect(json).toMatchObject([
       { name: 'lobby', online: 1, instances: 1, minimum: 1, file: 'lobby.json', isFileBroken: false },
     ]);
-    expect(await printed('config list')).toEqual({ configurations: json, removed: [], brokenFiles: [] });
   });
 
   it('POST /cluster/tokens: 201 with the token, this once; default: a day, any number of nodes', async () => {
@@ -214,17 +212,15 @@ describe('Cluster', () => {
   it('GET /cluster/removed-configurations: 200, those of config list', async () => {
     const { status, json } = await world.call('GET /cluster/removed-configurations');
     expect([status, json]).toEqual([200, []]);
-    expect(await printed('config list')).toMatchObject({ removed: json });
   });
 
-  it('GET /cluster/left-directories: 200 {directories, silent}, what instance list --left prints', async () => {
+  it('GET /cluster/left-directories: 200 {directories, silent}, within the reach of the key', async () => {
     const id = await leftDirectory();
     const { status, json } = await world.call('GET /cluster/left-directories');
-    expect([status, json]).toEqual([200, await printed('instance list --left')]);
-    expect(json).toMatchObject({
-      directories: [{ id, nodeId: 'alpha', configurationName: 'lobby' }],
-      silent: [],
-    });
+    expect([status, json]).toMatchObject([
+      200,
+      { directories: [{ id, nodeId: 'alpha', configurationName: 'lobby' }], silent: [] },
+    ]);
     const seen = async (pattern: string) => {
       const key = `key create ${pattern} READ --configurations ${pattern}`;
       const { token } = z.object({ token: z.string() }).parse(await printed(key));
@@ -259,11 +255,18 @@ describe('Cluster', () => {
     expect(await adopt(id)).toMatchObject({ status: 409, json: anError });
   });
 
-  it('GET /cluster/tokens: 200, what cluster token list prints', async () => {
+  it('GET /cluster/tokens: 200, the tokens without their hashes', async () => {
     await world.call('POST /cluster/tokens', { body: { label: 'one' } });
     await world.call('POST /cluster/tokens', { body: { label: 'two' } });
     const { status, json } = await world.call('GET /cluster/tokens');
-    expect([status, json]).toEqual([200, await printed('cluster token list')]);
+    expect(status).toBe(200);
+    expect(
+      z
+        .array(z.object({ label: z.string() }))
+        .parse(json)
+        .map(({ label }) => label)
+        .sort(),
+    ).toEqual(['one', 'two']);
     expect(JSON.stringify(json)).not.toContain('hash');
   });
 
@@ -306,13 +309,13 @@ describe('Keys', () => {
       expect((await world.call('POST /keys', { body })).status, JSON.stringify(body)).toBe(400);
   });
 
-  it('GET /keys: 200, what key list prints', async () => {
+  it('GET /keys: 200, the keys, and when each was used last', async () => {
     await world.call('POST /keys', { body: { label: 'app', scope: 'PUBLIC' } });
     // The first use is written at once, and the next one a minute later.
     const used = { label: 'boss', lastUsedAt: expect.any(Number), lastUsedFrom: '127.0.0.1' };
     await until(async () => expect(await printed('key list')).toContainEqual(expect.objectContaining(used)));
     const { status, json } = await world.call('GET /keys');
-    expect([status, json]).toEqual([200, await printed('key list')]);
+    expect(status).toBe(200);
     expect(json).toMatchObject([
       { label: 'app', scope: 'PUBLIC', mask: expect.stringMatching(/^drv_\.\.\.\w{4}$/) },
       { label: 'boss', scope: 'ALL' },
@@ -366,10 +369,10 @@ describe('Sessions', () => {
     expect([status, json]).toEqual([404, refusal(expect.stringContaining('has no dashboard'))]);
   });
 
-  it('GET /sessions: 200, what session list prints', async () => {
+  it('GET /sessions: 200, the sessions', async () => {
     const { id } = await signIn({ expires: '1h' });
     const { status, json } = await world.call('GET /sessions');
-    expect([status, json]).toEqual([200, await printed('session list')]);
+    expect(status).toBe(200);
     expect(json).toMatchObject([{ id, key: 'boss', scope: 'ALL', isCurrent: false }]);
   });
 
@@ -411,21 +414,21 @@ describe('Rollouts and history', () => {
       );
   }
 
-  it('GET /rollouts: 200, what rollout list prints, by name', async () => {
+  it('GET /rollouts: 200, the rollouts, by name', async () => {
     expect((await world.call('GET /rollouts')).json).toEqual([]);
     await rollout({ state: 'failed', reason: 'no-progress', message: 'none became good', endedAt: 5 });
     const { status, json } = await world.call('GET /rollouts');
-    expect([status, json]).toEqual([200, await printed('rollout list')]);
+    expect(status).toBe(200);
     expect(json).toMatchObject([
       { configurationName: 'lobby', state: 'failed', fromNumber: 1, toNumber: 2, isHeldBack: true },
     ]);
   });
 
-  it('GET /rollouts/{name}: 200, what rollout status prints; 404 without one, and without a configuration', async () => {
+  it('GET /rollouts/{name}: 200, the rollout; 404 without one, and without a configuration', async () => {
     await world.commands.configure('arena');
     await rollout({ state: 'awaiting-promotion', isPromoted: false });
     const { status, json } = await world.call('GET /rollouts/lobby');
-    expect([status, json]).toEqual([200, await printed('rollout status lobby')]);
+    expect([status, json]).toMatchObject([200, { configurationName: 'lobby', state: 'awaiting-promotion' }]);
     expect((await world.call('GET /rollouts/arena')).json).toMatchObject({
       error: expect.stringContaining('has had no rollout'),
     });
@@ -436,7 +439,7 @@ describe('Rollouts and history', () => {
     await rollout({ state: 'awaiting-promotion', isPromoted: false });
     const first = await world.call('POST /rollouts/lobby/pause');
     expect([first.status, first.json]).toMatchObject([200, { state: 'paused', paused: { by: 'boss' } }]);
-    expect(await printed('rollout pause lobby')).toEqual(first.json);
+    expect((await world.call('POST /rollouts/lobby/pause')).json).toEqual(first.json);
     await rollout({ state: 'failed', reason: 'no-progress', message: 'none became good', endedAt: 5 });
     expect((await world.call('POST /rollouts/lobby/pause')).status).toBe(409);
   });
@@ -446,7 +449,7 @@ describe('Rollouts and history', () => {
     await world.call('POST /rollouts/lobby/pause');
     const first = await world.call('POST /rollouts/lobby/resume');
     expect([first.status, first.json]).toMatchObject([200, { state: 'awaiting-promotion', paused: null }]);
-    expect(await printed('rollout resume lobby')).toMatchObject({ state: 'awaiting-promotion' });
+    expect((await world.call('POST /rollouts/lobby/resume')).json).toEqual(first.json);
     await rollout({ state: 'failed', reason: 'no-progress', message: 'none became good', endedAt: 5 });
     expect((await world.call('POST /rollouts/lobby/resume')).status).toBe(409);
   });
@@ -471,7 +474,6 @@ describe('Rollouts and history', () => {
     await world.commands.configure('lobby', { update: { strategy: 'rolling' } });
     const { status, json } = await world.call('POST /configurations/lobby/restart');
     expect([status, json]).toMatchObject([200, { configurationName: 'lobby', cause: 'restart', by: 'boss' }]);
-    expect(await printed('config restart lobby')).toMatchObject({ cause: 'restart', by: 'tester' });
     await rollout({ state: 'awaiting-promotion', isPromoted: false });
     await world.call('POST /rollouts/lobby/pause');
     expect((await world.call('POST /configurations/lobby/restart')).status).toBe(409);
@@ -501,7 +503,6 @@ describe('Rollouts and history', () => {
       (await world.call('POST /configurations/lobby/rollback', { body: { ...body, to } })).status;
     expect([await tried(7), await tried(2)]).toEqual([404, 409]);
     expect((await world.call('POST /configurations/lobby/rollback', { body: {} })).status).toBe(400);
-    expect(await printed('config rollback lobby --to 1 --reason again')).toMatchObject({ to: 1 });
   });
 
   it('POST /configurations/{name}/rollback/file: 200, the older content is in the file and in force', async () => {
@@ -519,12 +520,12 @@ describe('Rollouts and history', () => {
     ]);
   });
 
-  it('GET /configurations/{name}/history: 200, what config history prints; 404 for an unknown one', async () => {
+  it('GET /configurations/{name}/history: 200, the last contents; 404 for an unknown one', async () => {
     await oneInstance();
     const ram = { runtime: 'process', command: 'run', ramMB: 128, cpu: 10 };
     expect((await world.call('PUT /configurations/lobby', { body: ram })).status).toBe(204);
     const { status, json } = await world.call('GET /configurations/lobby/history');
-    expect([status, json]).toEqual([200, await printed('config history lobby')]);
+    expect(status).toBe(200);
     expect(json).toMatchObject([
       { number: 2, file: 'lobby.json', node: 'master', key: 'boss', outcome: 'in-force', instances: 0 },
       { number: 1, file: 'lobby.json', key: null, outcome: 'replaced', instances: 1 },
@@ -532,12 +533,12 @@ describe('Rollouts and history', () => {
     expect((await world.call('GET /configurations/nope/history')).status).toBe(404);
   });
 
-  it('GET /configurations/{name}/history/diff: 200, what config diff prints of two contents', async () => {
+  it('GET /configurations/{name}/history/diff: 200, what differs between two contents', async () => {
     await world.commands.configure('lobby', { ramMB: 128 });
     await world.commands.configure('lobby', { ramMB: 256 });
     await world.commands.configure('lobby', { ramMB: 512 });
     const { status, json } = await world.call('GET /configurations/lobby/history/diff?from=1&to=2');
-    expect([status, json]).toEqual([200, await printed('config diff lobby 1 2')]);
+    expect(status).toBe(200);
     expect(json).toMatchObject({ differences: [{ field: 'ramMB', before: '128', after: '256' }] });
     expect((await world.call('GET /configurations/lobby/history/diff?from=1')).json).toMatchObject({ to: 3 });
     expect((await world.call('GET /configurations/lobby/history/diff?from=9')).status).toBe(404);
@@ -553,11 +554,11 @@ describe('Rollouts and history', () => {
 });
 
 describe('Configurations and templates', () => {
-  it('GET /configurations/{name}/diff: 200, what config diff prints; 404 for an unknown one', async () => {
+  it('GET /configurations/{name}/diff: 200, what differs from older instances; 404 for an unknown one', async () => {
     const id = await oneInstance();
     await world.commands.configure('lobby', { minimumServiceCount: 1, ramMB: 128 });
     const { status, json } = await world.call('GET /configurations/lobby/diff');
-    expect([status, json]).toEqual([200, await printed('config diff lobby')]);
+    expect(status).toBe(200);
     expect(json).toMatchObject({
       configurationName: 'lobby',
       file: 'lobby.json',
@@ -737,7 +738,6 @@ describe('Configurations and templates', () => {
     expect(json).toMatchObject([
       { file: 'broken.json', line: expect.any(Number), message: expect.any(String) },
     ]);
-    expect(await printed('config list')).toMatchObject({ brokenFiles: json });
   });
 
   it('GET /configuration-files/warnings: 200, what files that are in force say without effect', async () => {
@@ -750,9 +750,6 @@ describe('Configurations and templates', () => {
       200,
       [{ file: 'lobby.json', name: 'lobby', line: 3, column: 3, field: 'ramMb', message }],
     ]);
-    expect(await printed('config list')).toMatchObject({
-      configurations: [{ warnings: [`lobby.json:3:3: ramMb: ${message}`] }],
-    });
   });
 
   it('POST /configuration-files/reload: 200 {added, changed, removed, waiting, brokenFiles, warnings, configurations}', async () => {
@@ -769,7 +766,6 @@ describe('Configurations and templates', () => {
       changed: ['lobby'],
     });
     expect((await world.call('POST /configuration-files/reload')).json).toEqual(nothing);
-    expect(await printed('config reload')).toEqual(nothing);
     const names = ['a', 'b', 'c', 'lobby'];
     for (const name of ['a', 'b', 'c']) world.commands.writeFile(`${name}.json`, '{ "command": "run" }');
     await world.call('POST /configuration-files/reload');
@@ -827,9 +823,6 @@ describe('Configurations and templates', () => {
         },
       ],
     ]);
-    expect(await printed('config list')).toMatchObject({
-      configurations: [{ name: 'lobby', fileState: 'in-force', outdated: 0 }],
-    });
   });
 
   it('GET /templates/{group}/{name}/users: 200, names of the configurations that may install the template', async () => {
@@ -839,19 +832,16 @@ describe('Configurations and templates', () => {
     await world.commands.configure('other', installs({ allOf: [{ group: 'games', name: 'arena' }] }));
     const { status, json } = await world.call('GET /templates/games/lobby/users');
     expect([status, json]).toEqual([200, ['named', 'whole']]);
-    world.commands.groups.set('games', ['lobby']);
-    expect(await printed('template list')).toEqual([{ group: 'games', name: 'lobby', usedBy: json }]);
   });
 });
 
 describe('Commands', () => {
-  it('GET /commands: 200, all that help prints, and which of them may destroy something', async () => {
+  it('GET /commands: 200, the commands, and which of them may destroy something', async () => {
     const { status, json } = await world.call('GET /commands');
     expect(status).toBe(200);
     const listed = z
       .array(z.object({ path: z.string(), usage: z.string(), about: z.string(), destroys: z.boolean() }))
       .parse(json);
-    expect(listed.map(({ usage, about }) => ({ usage, description: about }))).toEqual(await printed('help'));
     const destroying = listed.filter(({ destroys }) => destroys).map(({ path }) => path);
     expect(destroying).toContain('instance delete');
     expect(destroying).not.toContain('instance list');
@@ -882,16 +872,11 @@ describe('Commands', () => {
 });
 
 describe('Instances and the serving node', () => {
-  it('GET /instances/{id}/details: 200, what instance info prints; 404 for an unknown one', async () => {
+  it('GET /instances/{id}/details: 200, the details; 404 for an unknown one', async () => {
     const id = await oneInstance();
     const { status, json } = await world.call(`GET /instances/${id}/details`);
     expect(status).toBe(200);
     expect(json).toMatchObject({ id, desired: 'run', static: false, templates: [], isRevisionCurrent: true });
-    const beats = { lastHeartbeat: expect.any(Number) };
-    expect(await printed(`instance info ${id}`)).toEqual({
-      ...z.record(z.string(), z.unknown()).parse(json),
-      ...beats,
-    });
     expect((await world.call('GET /instances/zzzzzz/details')).status).toBe(404);
   });
 
@@ -910,8 +895,7 @@ describe('Instances and the serving node', () => {
     });
     expect((await update({})).json).toMatchObject({ outcome: 'restarted', configurationRevision: hash });
     const again = await update({});
-    expect([again.status, again.json]).toEqual([200, await printed(`instance update ${id}`)]);
-    expect(again.json).toMatchObject({ outcome: 'current' });
+    expect([again.status, again.json]).toMatchObject([200, { instanceId: id, outcome: 'current' }]);
     expect((await update({ waitForPlayers: 'yes' })).status).toBe(400);
 
     await world.commands.configure('lobby', { minimumServiceCount: 1, ramMB: 2000 });
@@ -977,7 +961,7 @@ describe('Instances and the serving node', () => {
     expect([status, json]).toEqual([400, refusal(expect.stringContaining('name what to follow'))]);
   });
 
-  it('GET /extensions: 200, what extension list prints', async () => {
+  it('GET /extensions: 200, the extensions', async () => {
     world.commands.extensions.push({
       id: 'shelf',
       name: 'Shelf',
@@ -988,7 +972,7 @@ describe('Instances and the serving node', () => {
       adds: ['storage shelf'],
     });
     const { status, json } = await world.call('GET /extensions');
-    expect([status, json]).toEqual([200, await printed('extension list')]);
+    expect(status).toBe(200);
     expect(json).toMatchObject([{ id: 'shelf', adds: ['storage shelf'] }]);
   });
 
@@ -1016,7 +1000,6 @@ describe('Instances and the serving node', () => {
     const { status, json } = await world.call('POST /node/stop');
     expect([status, json]).toEqual([202, { message: expect.stringContaining('Drover stops now') }]);
     await until(() => expect(world.commands.stops).toBe(1));
-    expect(await printed('stop')).toEqual(json);
   });
 });
 

@@ -189,7 +189,7 @@ describe('most files gone at once', () => {
     expect(world.lines('configuration error in *.json')).toHaveLength(1);
     await world.files.reload();
     expect(await world.stored()).toEqual(all);
-    await world.files.reload({ isConfirmed: true });
+    await world.files.reload(true);
     expect(await world.stored()).toEqual([]);
     expect(world.errors()).toEqual([]);
   });

@@ -205,7 +205,7 @@ describe('configurations of several masters', () => {
     expect([...a.files.waiting()]).toEqual(['d', 'e', 'lobby']);
     expect(await world.records()).toHaveLength(5);
 
-    await a.files.reload({ isConfirmed: true });
+    await a.files.reload(true);
     expect(await world.records()).toEqual(['b one', 'c two']);
     expect([...a.files.waiting()]).toEqual([]);
     expect(a.files.errors()).toEqual([]);
@@ -241,7 +241,7 @@ describe('configurations of several masters', () => {
     expect([...last.files.waiting()]).toEqual(['d', 'e', 'lobby']);
     expect(last.commands()).toEqual(['b.json one', 'c.json one']);
     expect(await world.records()).toHaveLength(5);
-    await last.files.reload({ isConfirmed: true });
+    await last.files.reload(true);
     expect(await world.records()).toEqual(['b one', 'c one']);
     expect([...last.files.waiting()]).toEqual([]);
   });

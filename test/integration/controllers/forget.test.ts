@@ -140,10 +140,7 @@ describe('forgetting a node while instances are being placed there', () => {
       placement.perform({
         do: 'place',
         id,
-        nodeId: 'alpha',
-        port: null,
-        hostAddress: '127.0.0.1',
-        templates: [],
+        placement: { nodeId: 'alpha', port: null, hostAddress: '127.0.0.1', templates: [] },
       });
     await plane.master.nodeWriter.cordon('alpha');
     await expect(place()).rejects.toThrow(Conflict);

@@ -80,10 +80,10 @@ it('is not the one that was chosen for a content that the instance has no more w
   const changing = plane.putConfiguration({ ...SERVICE, ramMB: 200, nodes: ['nowhere'] });
   await clock.advance(60);
   await changing;
-  const step = { nodeId: 'alpha', port: null, hostAddress: '127.0.0.1', templates: [] } as const;
-  const placing = expect(placementOf(plane, clock).perform({ do: 'place', id, ...step })).rejects.toThrow(
-    Conflict,
-  );
+  const place = { nodeId: 'alpha', port: null, hostAddress: '127.0.0.1', templates: [] };
+  const placing = expect(
+    placementOf(plane, clock).perform({ do: 'place', id, placement: place }),
+  ).rejects.toThrow(Conflict);
   await clock.advance(500);
   await placing;
   expect(plane.records().map(({ ramMB, placement }) => [ramMB, placement])).toEqual([[200, null]]);

@@ -1,13 +1,11 @@
 /** `why` over a real master and real wrappers in one process: what is told is what was decided. */
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type {
-  ConfigurationExplanation,
-  Explainer,
-  InstanceExplanation,
-} from '../../../src/explain/explanation.js';
+import type { Explainer } from '../../../src/explain/explainer.js';
 import {
+  type ConfigurationExplanation,
   configurationExplanationSchema,
+  type InstanceExplanation,
   instanceExplanationSchema,
 } from '../../../src/explain/explanation.js';
 import { renderConfigurationExplanation, renderInstanceExplanation } from '../../../src/explain/render.js';

@@ -213,7 +213,7 @@ describe('the files of all masters', () => {
     for (const name of names)
       await b.write(`configurations/${name}.json`, JSON.stringify({ name, command: 'one' }));
     await until(async () => expect(await a.files('configurations')).toHaveLength(5));
-    await b.masters.files.reloadHere({});
+    await b.masters.files.reloadHere(false);
     await b.remove(...names.map((name) => `configurations/${name}.json`));
     await a.masters.files.reload();
     expect(b.masters.files.waiting().size).toBe(5);
@@ -222,7 +222,7 @@ describe('the files of all masters', () => {
         expect.objectContaining({ node: 'b', message: expect.stringContaining('`config reload --confirm`') }),
       ]),
     );
-    await a.masters.files.reload({ isConfirmed: true });
+    await a.masters.files.reload(true);
     expect((await world.store.list(PREFIX.configurations)).entries).toEqual([]);
     await until(async () => expect(await a.files('configurations')).toEqual([]));
     world.cut.add('c');

@@ -5,8 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { watch as chokidarWatch } from 'chokidar';
 import { afterEach, beforeEach, expect, it, onTestFinished } from 'vitest';
-import { ConfigurationWatch } from '../../../src/configuration-files/watch.js';
-import { findWatchPoints } from '../../../src/configuration-files/watch-points.js';
+import { ConfigurationWatch, findWatchPoints } from '../../../src/configuration-files/watch.js';
 import { until } from '../../support/until.js';
 
 let root: string;

@@ -20,7 +20,7 @@ import type { InstanceTerminals } from '../../../src/channel/services/instance-t
 import { NO_LOG } from '../../../src/channel/services/log-ranges.js';
 import type { ApiCertificate } from '../../../src/channel/trust/api-certificate.js';
 import { JoinTokens } from '../../../src/channel/trust/join-tokens.js';
-import { FactsExplainer } from '../../../src/explain/explainer.js';
+import { Explainer } from '../../../src/explain/explainer.js';
 import type { ExtensionCommand, ExtensionStatus } from '../../../src/extensions/extension.js';
 import { SoleLeadership } from '../../../src/leadership/sole-leadership.js';
 import type { LogBatch } from '../../../src/logs/log-batch.js';
@@ -177,12 +177,13 @@ export class ApiWorld {
   /** Metrics without the figures of a master's state; a test may add some. */
   readonly metrics = new Metrics();
   /** The real explainer. Its controllers decide nothing, and its nodes do not answer. */
-  readonly explainer = new FactsExplainer({
+  readonly explainer = new Explainer({
     instances: this.instances,
     configurations: this.configurations,
     nodes: this.#nodes,
     rollouts: this.rollouts,
     instancesByConfiguration: this.instances.lookup(({ configurationName }) => [configurationName]),
+    instancesByNode: this.instances.lookup(({ placement }) => (placement === null ? [] : [placement.nodeId])),
     files: { errors: () => [], warnings: () => [] },
     decisions: {
       placementOf: () => undefined,

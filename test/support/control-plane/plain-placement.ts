@@ -6,8 +6,8 @@ import {
   type Needs,
   summarise,
 } from '../../../controllers/master/placement/conditions.js';
-import { isBefore, rankOf } from '../../../controllers/master/placement/order.js';
 import type { Refusal, ShortlistSources } from '../../../controllers/master/placement/shortlist.js';
+import { isBefore, rankOf } from '../../../controllers/master/placement/shortlist-entry.js';
 import type { Configuration, PlacementOrder } from '../../../src/model/configuration.js';
 
 interface PlainAnswer {

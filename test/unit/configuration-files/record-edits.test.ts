@@ -1,14 +1,14 @@
 /** Edits that masters send each other are judged again, and files of records say what the records say. */
 import { describe, expect, it } from 'vitest';
-import { textOfRecord } from '../../../src/configuration-files/file-text.js';
+import { textOfRecord } from '../../../src/configuration-files/local-files.js';
 import { validateConfiguration } from '../../../src/configuration-files/parse.js';
 import {
   decodeEdits,
   encodeEdits,
+  inTransactions,
   type RecordEdit,
   transactionOf,
 } from '../../../src/configuration-files/record-edits.js';
-import { inTransactions } from '../../../src/configuration-files/record-transactions.js';
 import { configurationHistorySchema } from '../../../src/model/configuration-history.js';
 import { MAX_OPERATIONS } from '../../../src/store/store.js';
 import { decodeTemplateEdits, templateOperations } from '../../../src/templates/view/template-edits.js';

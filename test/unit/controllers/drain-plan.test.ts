@@ -1,8 +1,6 @@
 /** When a drain is done, and how far it has come: facts in, steps and words out. */
 import { describe, expect, it } from 'vitest';
-import type { DrainFacts } from '../../../controllers/master/drain/facts.js';
-import { plan } from '../../../controllers/master/drain/plan.js';
-import { moveOf, progressOf } from '../../../controllers/master/drain/progress.js';
+import { type DrainFacts, moveOf, plan, progressOf } from '../../../controllers/master/drain/plan.js';
 import type { Victim } from '../../../controllers/master/replacement/facts.js';
 import { FULL, NOWHERE, replacement, victim } from '../../support/control-plane/victims.js';
 

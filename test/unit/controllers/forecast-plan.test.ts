@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import type { ContentFacts } from '../../../controllers/master/content/plan.js';
 import {
+  addVictims,
   fatesOf,
   forecastOf,
   outcomeOf,
   outcomeWithout,
   type PlannedInstance,
-  takenOf,
 } from '../../../controllers/master/forecast/plan.js';
 import {
   type Foretold,
@@ -14,14 +15,21 @@ import {
 } from '../../../controllers/master/rollout/foretell.js';
 import { counted } from '../../support/control-plane/counted-instance.js';
 
-const instance = (id: string, fields: Partial<PlannedInstance> = {}): PlannedInstance => ({
+const instance = (
+  id: string,
+  { facts, ...fields }: Partial<Omit<PlannedInstance, 'facts'> & { facts: Partial<ContentFacts> }> = {},
+): PlannedInstance => ({
   id,
-  asks: 'start',
+  facts: {
+    id,
+    asks: 'start',
+    isAsked: false,
+    players: 0,
+    hasFinished: false,
+    awaitsFirstStart: false,
+    ...facts,
+  },
   isOtherProcess: true,
-  isAsked: false,
-  players: 0,
-  hasFinished: false,
-  awaitsFirstStart: false,
   byItself: () => 'restarted',
   inPlace: () => 'restarted',
   ...fields,
@@ -38,10 +46,9 @@ const victim = (id: string, fields: Partial<ForetoldVictim> = {}): ForetoldVicti
 
 function forecast(instances: PlannedInstance[], rollout: Partial<Foretold> = {}, ended: string[] = []) {
   const all = { ...NO_ROLLOUT, ...rollout };
-  const gone = new Set(ended);
-  const own = { ended: gone, busy: new Set<string>(), ...takenOf(instances, gone) };
-  const fates = fatesOf(instances, own, all);
-  return forecastOf(instances, fates, { ...all, create: 0, isHeldBack: false });
+  const fates = fatesOf(instances, { ended: new Set(ended), busy: new Set() });
+  addVictims(fates, instances, all);
+  return forecastOf(instances, fates, { ...all, create: 0 });
 }
 
 describe('what minimum-service would do', () => {
@@ -144,7 +151,10 @@ describe('what becomes of the instances', () => {
   });
 
   it('updates in place what somebody asked to, when its players have left', () => {
-    const asked = [instance('a', { isAsked: true }), instance('b', { isAsked: true, players: 2 })];
+    const asked = [
+      instance('a', { facts: { isAsked: true } }),
+      instance('b', { facts: { isAsked: true, players: 2 } }),
+    ];
     expect(forecast(asked, { victims: [victim('a'), victim('b')] })).toMatchObject({
       restart: 2,
       replace: 0,
@@ -153,30 +163,35 @@ describe('what becomes of the instances', () => {
   });
 
   it('waits for no players of one that cannot be updated where it is', () => {
-    const refused = instance('a', { isAsked: true, players: 2, byItself: () => ({ refusal: 'no room' }) });
+    const refused = instance('a', {
+      facts: { isAsked: true, players: 2 },
+      byItself: () => ({ refusal: 'no room' }),
+    });
     expect(forecast([refused])).toMatchObject({ restart: 0, keep: 1, waitForPlayers: 0, older: 1 });
   });
 
   it('takes no content where that is in force already', () => {
-    expect(forecast([instance('a', { asks: 'none', isOtherProcess: false })])).toMatchObject({
+    expect(forecast([instance('a', { facts: { asks: 'none' }, isOtherProcess: false })])).toMatchObject({
       keep: 1,
       older: 0,
     });
   });
 
   it('restarts what was never ready, and waits for nobody', () => {
-    const broken = instance('a', { awaitsFirstStart: true, players: 2 });
+    const broken = instance('a', { facts: { awaitsFirstStart: true, players: 2 } });
     expect(forecast([broken, instance('b')])).toMatchObject({ restart: 1, waitForPlayers: 0, older: 1 });
   });
 
   it('gives what waits for a place the content, and restarts nothing', () => {
-    const waiting = instance('a', { awaitsFirstStart: true, byItself: () => 'taken' });
+    const waiting = instance('a', { facts: { awaitsFirstStart: true }, byItself: () => 'taken' });
     expect(forecast([waiting])).toMatchObject({ restart: 0, keep: 1, older: 0 });
   });
 
   it('restarts nothing for fields that hold at once', () => {
     const byItself = () => expect.fail('nobody asked');
-    expect(forecast([instance('a', { asks: 'live', isOtherProcess: false, byItself })])).toMatchObject({
+    expect(
+      forecast([instance('a', { facts: { asks: 'live' }, isOtherProcess: false, byItself })]),
+    ).toMatchObject({
       restart: 0,
       keep: 1,
       older: 0,

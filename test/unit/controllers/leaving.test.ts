@@ -2,7 +2,7 @@
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Leavers } from '../../../controllers/master/minimum-service/leavers.js';
-import { type LeavingInstance, planLeaving } from '../../../controllers/master/minimum-service/leaving.js';
+import { type LeavingInstance, planEnds } from '../../../controllers/master/minimum-service/surplus.js';
 import { Conflict } from '../../../src/loop/reconciler.js';
 import { type ConfigurationInput, configurationSchema } from '../../../src/model/configuration.js';
 import type { InstanceRecord } from '../../../src/model/instance.js';
@@ -21,7 +21,7 @@ describe('the plan for what a configuration left', () => {
     patience: { players: 'wait' as const, leftMs: null, ...fields },
   });
   const decide = (...leaving: LeavingInstance[]): string[] => {
-    const { steps, recheckInMs } = planLeaving({ name: 'lobby', leaving });
+    const { steps, recheckInMs } = planEnds('leave', 'lobby', leaving);
     const said = steps.map(({ id, evenUsed }) => `${id}${evenUsed ? ' with its players' : ''}`);
     return recheckInMs === undefined ? said : [...said, `look again in ${recheckInMs} ms`];
   };

@@ -63,7 +63,7 @@ function decide(
   const { steps, recheckInMs } = plan(facts);
   const said = steps.map((step) =>
     step.do === 'place'
-      ? `place on ${step.nodeId}:${step.port}`
+      ? `place on ${step.placement.nodeId}:${step.placement.port}`
       : `explain ${step.reason} [${step.conditions.join(' ')}] ${step.message}`,
   );
   return recheckInMs === undefined ? said : [...said, `look again in ${recheckInMs} ms`];

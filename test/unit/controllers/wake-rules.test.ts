@@ -2,13 +2,14 @@
 
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { wakesOfInstance } from '../../../controllers/master/wake/instance-wakes.js';
 import {
   wakesOfConfiguration,
+  wakesOfContact,
   wakesOfHistory,
+  wakesOfNode,
   wakesOfRevision,
-} from '../../../controllers/master/wake/configuration-wakes.js';
-import { wakesOfInstance } from '../../../controllers/master/wake/instance-wakes.js';
-import { wakesOfContact, wakesOfNode } from '../../../controllers/master/wake/node-wakes.js';
+} from '../../../controllers/master/wake/record-wakes.js';
 import { wakesOfNewPlace, wakesOfTemplates } from '../../../controllers/master/wake/shared-wakes.js';
 import {
   type Change,
