@@ -7,7 +7,7 @@ import type { Command } from 'commander';
 import { DroverError } from '../model/errors.js';
 import { type Cell, renderTable } from './table.js';
 
-/** The reader's output: its width, its clock, and how much of a table it wants. */
+/** How to print for this reader: the terminal's width, the master's time for ages, and how much of a table. */
 export interface View {
   /** Columns of the reader's terminal; undefined: tables are not cut. */
   readonly columns: number | undefined;

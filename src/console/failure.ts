@@ -23,7 +23,7 @@ export class PartFailed extends Error {
   }
 }
 
-/** Returns one line; '' when the help that was printed says enough. Faults of Drover go to the log in full. */
+/** Returns the message as one line; '' when the printed help says enough. Logs Drover's own bugs in full. */
 export function describeFailure(error: unknown, logger: Logger): string {
   if (error instanceof PartFailed) return error.message;
   if (error instanceof ClientError) return cutText(error.message, MAX_CHARS);

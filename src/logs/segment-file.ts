@@ -128,8 +128,8 @@ export class SegmentFile {
   }
 
   /**
-   * The number of newlines in the file. In the bytes from before the open it counts only those after the last known
-   * time.
+   * The number of newlines in the file. The last time entry holds the count up to its place, so only the bytes after
+   * it are read.
    */
   #countNewlines(): number {
     this.#newlinesBefore ??= this.#countBefore();

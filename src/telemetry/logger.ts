@@ -116,7 +116,7 @@ async function openTerminal(target: boolean | LogTerminal) {
 }
 
 /**
- * Every escape of a JSON text, and literal C1 characters. A backslash is matched together with the character that it
+ * Every escape of a JSON text, and literal DEL and C1 characters. A backslash is matched together with the character that it
  * escapes, so that the end of an escape does not look like the start of another.
  */
 const ESCAPES = /\\(?:u[0-9a-f]{4}|.)|[\x7f-\x9f]/g;

@@ -133,8 +133,8 @@ export class ConfigurationTree implements ViewTree {
   }
 
   /**
-   * The hash that the two sides compare. With one master it covers file and node, too, so that the record
-   * follows a moved file. With several masters it does not, because each master has a file of its own.
+   * The hash by which files and records are compared. With one master, it covers the file's name and the node, so that
+   * the record follows a moved file. With several masters, it covers the content alone: each master has its own file.
    */
   #mark(hash: string, file: string, node: string): string {
     return this.isAlone ? `${hash} ${file} ${node}` : hash;

@@ -67,7 +67,8 @@ export class DirectoryEngine implements Reconciler<Facts, ViewStep>, DirectoryFo
   readonly #options: DirectoryEngineOptions;
   readonly #controller: Controller<Facts, ViewStep>;
   /**
-   * The names that this process saw in the directory, and the names whose removal waited when the last process ended.
+   * The names that Drover has seen in the directory since it started, and the names whose removal was still waiting
+   * when Drover last stopped.
    */
   #seen = new Set<string>();
   #seenIn: string | undefined;

@@ -9,7 +9,7 @@ import { mayBeUsed } from '../../../src/model/instance.js';
 import { NO_UPDATE } from '../../../src/model/update.js';
 import type { CountedInstance } from './plan.js';
 
-/** How long players are waited for. `update` of the configuration sets it. */
+/** How long an instance that is to end waits for its players to leave. The configuration's `update` sets it. */
 export interface Patience {
   readonly players: 'wait' | 'ignore';
   /** How long the wait for players still lasts; null: for ever. */

@@ -1,4 +1,6 @@
-/** The wakes of a change of any record but an instance's, and of the master's contact with a node. */
+/**
+ * The keys to look at when a record other than an instance's changes, or when the master's contact with a node changes.
+ */
 import type { Configuration, ConfigurationRecord } from '../../../src/model/configuration.js';
 import type { ConfigurationHistory } from '../../../src/model/configuration-history.js';
 import type { NodeRecord } from '../../../src/model/node.js';

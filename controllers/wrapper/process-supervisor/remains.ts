@@ -13,7 +13,7 @@ const SWEEP_AFTER_MS = 200;
 
 export class Remains {
   readonly #parts: NodeParts;
-  /** Crashed runs, by `<id>/<run>`, whose remains outside of the groups still have to be ended. */
+  /** Crashed runs that may have left processes outside of their groups, which are still to be killed; by `<id>/<run>`. */
   readonly #sweeps = new Map<string, { readonly handle: Handle; readonly timer: TimerHandle }>();
 
   constructor(parts: NodeParts) {

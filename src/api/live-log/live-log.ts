@@ -60,7 +60,7 @@ export class LiveLog {
     return this.#notice;
   }
 
-  /** True: the instance is gone, and `current` gets no more lines. */
+  /** True when `current` gets no more lines: the instance is gone, or `close` was called after the last client left. */
   get isRemoved(): boolean {
     return this.#isRemoved;
   }

@@ -85,8 +85,9 @@ export class Admission {
   }
 
   /**
-   * Lets a node become a master of the cluster, and returns what it needs for that. A node that joined before proves it
-   * by its key, and is then no member any more. A repeated request uses the token again. Throws DoorRefusal.
+   * Lets a node become a master of the cluster, and returns what the node needs for that. A node that is a member must
+   * sign with its member key, and its membership ends. A repeated request counts as another use of the token. Throws
+   * DoorRefusal.
    */
   async admitMaster(body: unknown, address: string | null): Promise<MasterHandover> {
     const { handover, audit, logger } = this.#options;

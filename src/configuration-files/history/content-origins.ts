@@ -32,7 +32,7 @@ export class ContentOrigins {
   #isFailureTold = false;
   /** The commits by file name. */
   readonly #commits = new Map<string, GitOrigin>();
-  /** The writers of contents that the records do not have yet, by name of the configuration. */
+  /** Who is writing the file of a configuration, by its name, until the records have the new content. */
   readonly #writers = new Map<string, FileWriter>();
 
   constructor(directory: string, logger: Pick<Logger, 'info'>) {

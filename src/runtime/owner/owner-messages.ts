@@ -21,7 +21,7 @@ export const processSchema = z.object({
   pid: z.int().nonnegative(),
   /** Field 22 of /proc/<pid>/stat; 0 when the process ended before it could be read, or in an earlier boot. */
   startTime: z.number(),
-  /** The process that leads the session and group, when it is another process. */
+  /** The leader of the session and process group, when it is not the process of `pid`. */
   session: z.object({ pid: z.int().positive(), startTime: z.number() }).optional(),
 });
 

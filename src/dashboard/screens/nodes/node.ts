@@ -91,8 +91,8 @@ export class PlacedCells {
   }
 
   /**
-   * Returns at most `most` instances of a node. When not all fit, they begin with the first instance of
-   * `configuration`; '': with the node's first instance.
+   * Returns `most` instances of a node, or all when there are fewer. Starts at the first instance of `configuration`
+   * ('': at the node's first instance), or earlier when too few follow.
    */
   some(nodeId: string, most: number, configuration: string): InstanceInfo[] {
     const { start, count } = this.on(nodeId);

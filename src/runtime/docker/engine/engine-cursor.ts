@@ -129,7 +129,7 @@ function toUnixSeconds(nanoseconds: bigint): string {
  */
 
 const HEAD_BYTES = 8;
-/** Engines cut messages at 16 KiB: a larger length is a fault. */
+/** Far above the 16 KiB at which engines cut a message: a length above this limit means that the bytes are no log. */
 const LONGEST_MESSAGE_BYTES = 4 * 1024 * 1024;
 const SYSTEM_ERROR = 3;
 const SPACE = 0x20;

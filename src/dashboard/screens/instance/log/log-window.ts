@@ -33,7 +33,7 @@ export interface LogPage {
   readonly items: readonly LogItem[];
 }
 
-/** Lines in a row, as the stream and the routes give them. */
+/** Consecutive lines, in the form that the stream and the routes send. */
 export interface LogPart {
   readonly first: number;
   readonly lines: readonly string[];
