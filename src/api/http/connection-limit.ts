@@ -3,12 +3,13 @@
  * client can take the places of all others. The server tells it which requests a key let in.
  */
 import { readFileSync } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
 import type { Server, Socket } from 'node:net';
-import type { FastifyRequest } from 'fastify';
 import { addressBlockOf } from '../../loop/address-block.js';
 import type { Clock } from '../../loop/clock.js';
 import type { Logger } from '../../telemetry/logger.js';
 import { RepeatedLog } from '../../telemetry/repeated-log.js';
+import type { Actor } from '../gate/auth.js';
 
 const MAX_CONNECTIONS = 16_384;
 /** The part of the limit for each address, counting only connections that have shown no API key. */
@@ -64,8 +65,8 @@ export class ConnectionLimit {
     this.#below.set(secure, connection);
   }
 
-  /** Called for each request that the gate has let in. */
-  note({ actor, raw }: FastifyRequest): void {
+  /** Called for each request that the gate has let in, or that is forwarded, with its caller. */
+  note({ actor, raw }: { readonly actor: Actor | null; readonly raw: IncomingMessage }): void {
     const socket = this.#below.get(raw.socket) ?? raw.socket;
     const group = actor === null ? undefined : this.#strangers.get(socket);
     if (group === undefined) return;

@@ -3,6 +3,7 @@
 import { availableParallelism, freemem, loadavg, totalmem } from 'node:os';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { z } from 'zod';
+import { apiCertificateSchema } from '../../channel/trust/api-certificate.js';
 import type { Clock } from '../../loop/clock.js';
 import { type NodeConfiguration, nodeConfigurationSchema } from '../../model/node.js';
 import { durationText } from '../../model/words.js';
@@ -13,8 +14,6 @@ import { defineRoute, type Route } from '../http/route.js';
 /** How long the result of one scrape is given to further scrapes. */
 const KEPT_MS = 1000;
 const MB = 1024 * 1024;
-const STOPPING =
-  'Drover stops now. Instances go on running, and the next start takes them up (Ctrl-C would stop them too).';
 
 const pingSchema = z.object({
   status: z.literal('ok'),
@@ -41,8 +40,13 @@ export type NodeStats = z.output<typeof nodeStatsSchema>;
 const nodeSchema = z.object({
   nodeId: z.string(),
   uptime: z.string().describe('how long the daemon runs, for a person'),
+  apiCertificate: apiCertificateSchema
+    .nullable()
+    .describe('the certificate of its API; null: the API has no TLS'),
   systemStats: nodeStatsSchema.extend({ eventLoopDelayMs: z.number() }),
 });
+
+export type NodeAnswer = z.output<typeof nodeSchema>;
 
 /** The answer of `/ping`. `leader`: the node whose master leads. */
 export function pingAnswer(
@@ -58,6 +62,7 @@ export function metricsRoute({ configuration, metrics, clock }: ApiDependencies)
   return defineRoute({
     method: 'GET',
     path: '/metrics',
+    isOwn: true,
     scope: configuration.metricsNeedKey ? 'PUBLIC' : 'open',
     reach: 'filtered',
     summary:
@@ -102,6 +107,7 @@ function keptFor<T>(
 export const pingRoute = defineRoute({
   method: 'GET',
   path: '/ping',
+  isOwn: true,
   scope: 'open',
   summary: 'Says that this node serves.',
   answers: { 200: { description: 'serving', schema: pingSchema } },
@@ -116,18 +122,21 @@ export const nodeRoutes: readonly Route[] = [
   defineRoute({
     method: 'GET',
     path: '/node',
+    isOwn: true,
     scope: 'READ',
     summary: 'Load and memory of the serving node.',
     answers: { 200: { description: 'the node', schema: nodeSchema } },
-    handle: async (_call, { configuration, version }) => ({
+    handle: async (_call, { configuration, version, apiCertificate, clock }) => ({
       nodeId: configuration.nodeId,
       uptime: durationText(process.uptime() * 1000),
+      apiCertificate: apiCertificate?.describe(clock.now()) ?? null,
       systemStats: await readSystemStats(version),
     }),
   }),
   defineRoute({
     method: 'GET',
     path: '/node/config',
+    isOwn: true,
     scope: 'READ',
     summary: 'The main configuration of the serving node, without its secrets.',
     answers: { 200: { description: 'config.json with defaults', schema: nodeConfigurationSchema } },
@@ -139,6 +148,7 @@ export const nodeRoutes: readonly Route[] = [
   defineRoute({
     method: 'POST',
     path: '/node/reload',
+    isOwn: true,
     scope: 'ALL',
     summary: 'Not implemented.',
     errors: ['DRV_NOT_IMPLEMENTED'],
@@ -153,13 +163,22 @@ export const nodeRoutes: readonly Route[] = [
   defineRoute({
     method: 'POST',
     path: '/node/stop',
+    isOwn: true,
     scope: 'ALL',
     summary: 'Ends Drover on the serving node as SIGTERM does, after this answer; instances go on running.',
-    answers: { 202: { description: 'Drover stops now', schema: z.object({ message: z.string() }) } },
-    handle: (_call, { stopDaemon }, reply) => {
+    answers: {
+      202: {
+        description: 'Drover stops now',
+        schema: z.object({ nodeId: z.string().describe('the node that stops'), message: z.string() }),
+      },
+    },
+    handle: (_call, { stopDaemon, configuration: { nodeId } }, reply) => {
       reply.raw.once('close', stopDaemon);
       reply.code(202);
-      return { message: STOPPING };
+      return {
+        nodeId,
+        message: `Drover stops now on node ${nodeId}. Instances go on running, and the next start takes them up (Ctrl-C would stop them too).`,
+      };
     },
   }),
 ];

@@ -1,7 +1,7 @@
 /** `cluster ...` about nodes, `node info` and `stop`. */
 
 import type { ForgottenNode } from '../../api/routes/node-operation-routes.js';
-import type { NodeStats } from '../../api/routes/node-routes.js';
+import type { NodeAnswer } from '../../api/routes/node-routes.js';
 import type { NodeConfiguration } from '../../model/node.js';
 import type { ListedNode } from '../../operations/cluster-status.js';
 import type { CommandRuns, DataOf } from '../commands.js';
@@ -39,13 +39,11 @@ function listNodes(api: ApiCalls): Promise<ListedNode[]> {
 }
 
 async function nodeInfo(api: ApiCalls): Promise<NodeInfo> {
-  const [configuration, { systemStats }] = await Promise.all([
+  const [configuration, { systemStats, apiCertificate }] = await Promise.all([
     api.get<NodeConfiguration>('/node/config'),
-    api.get<{ readonly systemStats: NodeStats & { readonly eventLoopDelayMs: number } }>('/node'),
+    api.get<NodeAnswer>('/node'),
   ]);
   const { nodeId, clusterName, isMasterNode, address, port, apiPort } = configuration;
-  const { apiCertificate = null } =
-    await api.get<Partial<Pick<NodeInfo, 'apiCertificate'>>>('/cluster/status');
   const known = await find<Pick<NodeInfo, 'runtimes' | 'advisoryLimits'>>(api, nodePath(nodeId));
   const { eventLoopDelayMs: _, ...stats } = systemStats;
   return {
@@ -55,7 +53,7 @@ async function nodeInfo(api: ApiCalls): Promise<NodeInfo> {
     address,
     port,
     apiPort,
-    apiCertificate,
+    apiCertificate: apiCertificate ?? null,
     ...stats,
     runtimes: known?.runtimes ?? [],
     advisoryLimits: known?.advisoryLimits,
