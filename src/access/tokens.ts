@@ -1,7 +1,7 @@
 /**
- * Makes and checks bearer tokens: `drv_` (of a session `drvs_`), a base62 body, and six base62 characters of CRC32. The
- * checksum catches typing errors and lets secret scanners be sure. The tokens of keys and sessions are random; an
- * instance's token is derived and never stored.
+ * Makes and checks bearer tokens: the prefix `drv_` (for a session `drvs_`), a base62 body, and six base62 characters
+ * of CRC32. The checksum catches typing errors and lets secret scanners be sure. The tokens of keys and sessions are
+ * random; an instance's token is derived and never stored.
  */
 import { createHash, createHmac, randomBytes, randomInt, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';
@@ -56,10 +56,16 @@ export function maskToken(token: string): string {
 
 const MOST_REMEMBERED = 20_000;
 
-/** When an instance was made; undefined: there is none (any more), and its token is refused. */
+/**
+ * Returns the time when an instance was created; undefined: the instance is gone or never existed, so its token is
+ * refused.
+ */
 type CreatedAtOf = (instanceId: string) => number | undefined;
 
-/** `createdAtOf` over the mirror. An instance with goal `remove` counts as gone, though its process may still run. */
+/**
+ * Looks up times of creation in the mirror. An instance with goal `remove` counts as gone, though its process may
+ * still run.
+ */
 export function creationOfKept(instances: Pick<MirrorReader<InstanceRecord>, 'get'>): CreatedAtOf {
   return (id) => {
     const record = instances.get(id)?.value;
@@ -146,9 +152,9 @@ function base62(bytes: Buffer): string {
 
 /** Where the secret is kept, as hexadecimal text: a file of the master, or the store that masters share. */
 interface TokenSecretFile {
-  /** For messages. */
+  /** The name of the secret's place, for messages. */
   readonly name: string;
-  /** Undefined: it was never made. */
+  /** Reads the secret; undefined: it was never made. */
   read(): Promise<string | undefined>;
   write(hex: string): Promise<void>;
 }

@@ -9,7 +9,7 @@ import { countNewlines, type Segment } from './segments.js';
 const BLOCK_BYTES = 256 * 1024;
 /** How many bytes before the counted end are remembered. They differ in a file that was cut and grew again. */
 const SEAL_BYTES = 64;
-/** More than the logs that are read side by side. A forgotten log is only counted again. */
+/** How many counts are kept: more than the logs that are read side by side. A forgotten log is only counted again. */
 const MOST_SEGMENTS = 1000;
 
 interface Count {

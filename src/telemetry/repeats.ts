@@ -1,6 +1,7 @@
 /**
- * Decides which of many equal events are told: the first, then another after a minute, two, four, up to an hour, with
- * the number of events in between. An event counts as new when the last telling is more than twice its pause ago.
+ * Decides which of many equal events are told: the first, then one after a minute, two, four, up to an hour, each
+ * with the number of events in between. When nothing was told for more than twice the pause, the next event counts as
+ * new.
  */
 
 const FIRST_PAUSE_MS = 60_000;

@@ -113,8 +113,9 @@ export class Gate {
   }
 
   /**
-   * Lets one request of this process in as its caller: `send` gets its Authorization header, which is good until it
-   * resolves. The caller may run commands, so it may do everything.
+   * Lets one request of this process in, with the rights of its caller. `send` gets the Authorization header for the
+   * request; the header is good until `send` resolves. No scope is checked, because a caller who may run commands may
+   * do everything.
    */
   async pass<T>(caller: Access, send: (authorization: string) => Promise<T>): Promise<T> {
     const authorization = `Own ${randomBytes(32).toString('base64url')}`;
@@ -233,14 +234,17 @@ export class Gate {
     return false;
   }
 
-  /** Counts a failure of an address. Returns false when it has answered, because there were too many before. */
+  /**
+   * Counts a failure of an address. Returns false when the request was answered with 429, because too many failures
+   * came before.
+   */
   #countFailure(
     request: FastifyRequest,
     reply: FastifyReply,
     actor: Actor | null,
     { status, why }: { status: number; why: string | undefined },
   ): boolean {
-    // The call of a PUBLIC key was already counted, against the limit for these keys.
+    // Do not count a PUBLIC key's call as a failure: it was counted already, against the limit for these keys.
     const { retryAfterMs, isFirst }: FailureVerdict =
       actor?.kind === 'key' && actor.scope === 'PUBLIC'
         ? { retryAfterMs: 0, isFirst: false }

@@ -42,8 +42,8 @@ export function refusalOf(access: KeyAccess, { scope, reach, now, address }: Wan
 }
 
 /**
- * The answer when the access does not see the object in the path; undefined: it sees it. `configurationOf`: the
- * configuration of an instance, undefined when there is no such instance.
+ * The answer when the caller does not see the object in the path; undefined: the caller sees it. `configurationOf`:
+ * the configuration of an instance, undefined when there is no such instance.
  */
 export function hiddenBy(
   access: Access,

@@ -63,7 +63,7 @@ export async function listenAtApiPort(
   return host;
 }
 
-/** True when only this machine can connect to `host`, an answer of `bindAddressOf`. */
+/** True when only this machine can connect to `host`. `host`: an address that `bindAddressOf` returned. */
 export function isLoopback(host: string): boolean {
   return isIP(host) === 0 ? LOCALHOST.test(host) : LOOPBACK.check(host, isIPv6(host) ? 'ipv6' : 'ipv4');
 }

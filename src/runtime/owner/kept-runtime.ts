@@ -54,7 +54,7 @@ export interface KeptKind extends OwnerKind {
    * takes over all runs, and nothing is lost.
    */
   readonly diesWithOwner: boolean;
-  /** Asks whether the runtime's tool can be used here, when the owner's program is there. */
+  /** Asks whether the runtime's tool can be used here. Called only when the owner's program exists. */
   readonly probe: () => Promise<ToolVersion>;
   /** True when an earlier owner may have left runs that only a new owner can take over. */
   hasLeftRuns(): boolean;
@@ -193,8 +193,8 @@ export class KeptRuntime implements Runtime {
     const { clock, logger } = this.#options;
     const acknowledged = held.filter((one) => one.exit !== null && this.#book.wasAcknowledged(one));
     const fresh = held.filter((one) => !acknowledged.includes(one));
-    // A live run that the book does not know: the answer to its start was lost with the connection, and the caller
-    // takes the start as failed.
+    // A live run that the book does not know: the connection broke before its start was answered, so the caller took
+    // the start as failed. The supervisor must then list the runs again.
     const isNews = this.#hasConnected && fresh.some((one) => one.exit === null && !this.#book.isLive(one));
     this.#hasConnected = true;
     for (const { run, exit } of this.#book.replace(fresh, clock.now())) this.#events.tellExit(run, exit);

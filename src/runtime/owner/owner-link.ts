@@ -78,7 +78,7 @@ export class OwnerLink {
         socket.destroy(new Error(`the owner sent what this version does not know: ${messageOf(error)}`));
       }
     });
-    // The close event that follows does the rest.
+    // Ignore the error: the close event follows, and handles the broken connection.
     socket.on('error', () => undefined);
     socket.on('close', () => this.#onClose());
   }
@@ -179,7 +179,7 @@ export class OwnerLink {
     this.#isClosed = true;
     for (const { reject } of this.#pending.values()) reject(this.#lost());
     this.#pending.clear();
-    // When the welcome is still awaited the link never stood, and `connect` reports the failure.
+    // While the welcome is awaited, the link is not up yet: `connect` reports the failure.
     if (!isOurs && this.#welcome === undefined) this.#options.onBroken(this.#isReplaced);
   }
 }

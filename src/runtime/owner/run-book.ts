@@ -18,7 +18,7 @@ interface Entry {
   readonly leader: Omit<Leader, 'exitedAtTicks'> | null;
   readonly exit: Exit | null;
   readonly exitedAtTicks: number | null;
-  /** As in `Held`; unknown for a run that this daemon started. */
+  /** Where the run's output begins in the log; unknown for a run that this daemon started. */
   readonly outputFrom?: LogPlace | undefined;
 }
 

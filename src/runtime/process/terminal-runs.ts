@@ -61,7 +61,7 @@ export class TerminalRuns implements RunSource {
     try {
       this.#ahead = this.#openTerminal();
     } catch {
-      // The next start tries again, and reports the failure.
+      // Ignore the failure: the next start tries again, and reports it.
     }
   }
 
