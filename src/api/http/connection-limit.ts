@@ -9,7 +9,6 @@ import { addressBlockOf } from '../../loop/address-block.js';
 import type { Clock } from '../../loop/clock.js';
 import type { Logger } from '../../telemetry/logger.js';
 import { RepeatedLog } from '../../telemetry/repeated-log.js';
-import type { Actor } from '../gate/auth.js';
 
 const MAX_CONNECTIONS = 16_384;
 /** The part of the limit for each address, counting only connections that have shown no API key. */
@@ -66,7 +65,13 @@ export class ConnectionLimit {
   }
 
   /** Called for each request that the gate has let in, or that is forwarded, with its caller. */
-  note({ actor, raw }: { readonly actor: Actor | null; readonly raw: IncomingMessage }): void {
+  note({
+    actor,
+    raw,
+  }: {
+    readonly actor: { readonly kind: 'key' | 'instance' } | null;
+    readonly raw: IncomingMessage;
+  }): void {
     const socket = this.#below.get(raw.socket) ?? raw.socket;
     const group = actor === null ? undefined : this.#strangers.get(socket);
     if (group === undefined) return;

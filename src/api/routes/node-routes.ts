@@ -3,7 +3,6 @@
 import { availableParallelism, freemem, loadavg, totalmem } from 'node:os';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { z } from 'zod';
-import { apiCertificateSchema } from '../../channel/trust/api-certificate.js';
 import type { Clock } from '../../loop/clock.js';
 import { type NodeConfiguration, nodeConfigurationSchema } from '../../model/node.js';
 import { durationText } from '../../model/words.js';
@@ -40,13 +39,8 @@ export type NodeStats = z.output<typeof nodeStatsSchema>;
 const nodeSchema = z.object({
   nodeId: z.string(),
   uptime: z.string().describe('how long the daemon runs, for a person'),
-  apiCertificate: apiCertificateSchema
-    .nullable()
-    .describe('the certificate of its API; null: the API has no TLS'),
   systemStats: nodeStatsSchema.extend({ eventLoopDelayMs: z.number() }),
 });
-
-export type NodeAnswer = z.output<typeof nodeSchema>;
 
 /** The answer of `/ping`. `leader`: the node whose master leads. */
 export function pingAnswer(
@@ -126,10 +120,9 @@ export const nodeRoutes: readonly Route[] = [
     scope: 'READ',
     summary: 'Load and memory of the serving node.',
     answers: { 200: { description: 'the node', schema: nodeSchema } },
-    handle: async (_call, { configuration, version, apiCertificate, clock }) => ({
+    handle: async (_call, { configuration, version }) => ({
       nodeId: configuration.nodeId,
       uptime: durationText(process.uptime() * 1000),
-      apiCertificate: apiCertificate?.describe(clock.now()) ?? null,
       systemStats: await readSystemStats(version),
     }),
   }),
@@ -169,14 +162,13 @@ export const nodeRoutes: readonly Route[] = [
     answers: {
       202: {
         description: 'Drover stops now',
-        schema: z.object({ nodeId: z.string().describe('the node that stops'), message: z.string() }),
+        schema: z.object({ message: z.string() }),
       },
     },
     handle: (_call, { stopDaemon, configuration: { nodeId } }, reply) => {
       reply.raw.once('close', stopDaemon);
       reply.code(202);
       return {
-        nodeId,
         message: `Drover stops now on node ${nodeId}. Instances go on running, and the next start takes them up (Ctrl-C would stop them too).`,
       };
     },

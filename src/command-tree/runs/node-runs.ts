@@ -1,7 +1,7 @@
 /** Runs the commands `cluster ...` about nodes, `node info` and `stop`. */
 
 import type { ForgottenNode } from '../../api/routes/node-operation-routes.js';
-import type { NodeAnswer } from '../../api/routes/node-routes.js';
+import type { NodeStats } from '../../api/routes/node-routes.js';
 import type { NodeConfiguration } from '../../model/node.js';
 import type { ListedNode } from '../../operations/cluster-status.js';
 import type { CommandRuns, DataOf } from '../commands.js';
@@ -39,9 +39,10 @@ function listNodes(api: ApiCalls): Promise<ListedNode[]> {
 }
 
 async function nodeInfo(api: ApiCalls): Promise<NodeInfo> {
-  const [configuration, { systemStats, apiCertificate }] = await Promise.all([
+  const [configuration, { systemStats }, status] = await Promise.all([
     api.get<NodeConfiguration>('/node/config'),
-    api.get<NodeAnswer>('/node'),
+    api.get<{ readonly systemStats: NodeStats & { readonly eventLoopDelayMs: number } }>('/node'),
+    api.get<Pick<DataOf<'cluster status'>['status'], 'leader' | 'apiCertificate'>>('/cluster/status'),
   ]);
   const { nodeId, clusterName, isMasterNode, address, port, apiPort } = configuration;
   const known = await find<Pick<NodeInfo, 'runtimes' | 'advisoryLimits'>>(api, nodePath(nodeId));
@@ -53,7 +54,8 @@ async function nodeInfo(api: ApiCalls): Promise<NodeInfo> {
     address,
     port,
     apiPort,
-    apiCertificate: apiCertificate ?? null,
+    // The status is of the leader, so it tells nothing about the certificate of another master.
+    apiCertificate: status.leader?.nodeId === nodeId ? (status.apiCertificate ?? null) : undefined,
     ...stats,
     runtimes: known?.runtimes ?? [],
     advisoryLimits: known?.advisoryLimits,

@@ -16,6 +16,8 @@ import type { MasterEntry, StoreKeys } from './leader-key.js';
 const LEASE_SECONDS = 3;
 const RENEW_EVERY_MS = 1000;
 export const CALL_MS = 1000;
+/** How many tries come without a growing pause: an etcd that is away for a moment must not cost a term. */
+const SOON = 50;
 /** How long a leader decides and writes after it sent the last successful renewal. Shorter than the lease. */
 const CURRENT_MS = 2000;
 
@@ -94,7 +96,9 @@ export class Lease {
       }
       const elapsedMs = clock.monotonic() - sentAt;
       const isMissing = failures > 0 || this.#id === undefined;
-      const waitMs = isMissing ? backoffMs(failures, AGAIN_AFTER) : Math.max(RENEW_EVERY_MS - elapsedMs, 0);
+      const waitMs = isMissing
+        ? backoffMs(Math.max(0, failures - SOON), AGAIN_AFTER)
+        : Math.max(RENEW_EVERY_MS - elapsedMs, 0);
       await pause(clock, waitMs, signal);
     }
   }

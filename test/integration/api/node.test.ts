@@ -36,7 +36,6 @@ describe('the node', () => {
     expect(await json(world.call('GET', '/node'))).toEqual({
       nodeId: 'n1',
       uptime: expect.stringMatching(/^[\d.]+ (s|min)$/),
-      apiCertificate: null,
       systemStats: {
         version: '0.0.0-test',
         nodeVersion: process.version,
