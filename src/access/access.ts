@@ -198,6 +198,13 @@ export class KeyAccess {
     this.#onUse?.(this);
   }
 
+  /** Called when the record tells of a use, which another master may have seen. */
+  sawUse(at: number): void {
+    if (at <= this.#usedAt) return;
+    this.#usedAt = at;
+    this.#endsAt = this.#endAfter(at);
+  }
+
   /** Returns the last use. The next use calls `onUse` again. */
   takeUse(): LastUse {
     this.#isUseNoted = false;

@@ -101,7 +101,10 @@ export class KeyIndex {
   }
 
   #sessionChanged(id: string, after: SessionRecord | undefined, before: SessionRecord | undefined): void {
-    if (before !== undefined && after !== undefined && isSameSession(before, after)) return;
+    if (before !== undefined && after !== undefined && isSameSession(before, after)) {
+      this.#sessions.get(id)?.access.sawUse(after.lastUse.at);
+      return;
+    }
     this.#remove(this.#sessions, id, 'the session was ended');
     if (after !== undefined) this.#addSession(id, after);
   }

@@ -16,6 +16,8 @@ export type ApiDependencies = Reads &
     readonly dashboard: Pick<DashboardFiles, 'require' | 'read'>;
     /** True once every mirror is loaded and the configuration files are read. Until then the answer is 503. */
     isReady(): boolean;
+    /** True once the keys are loaded, leading or not. Until then not even requests about this node are answered. */
+    hasKeys(): boolean;
     /** Returns the id of the instance that the token belongs to, or undefined. */
     verifyInstanceToken(token: string): string | undefined;
     readonly metrics: Metrics;

@@ -15,11 +15,12 @@ import { dashboardRoutes } from './dashboard/dashboard-routes.js';
 import type { ApiDependencies, RouteNeeds } from './dependencies.js';
 import { Tunnels } from './forward/client-address.js';
 import { Forwarder, type ForwarderNeeds } from './forward/forwarder.js';
+import { OwnRoutes } from './forward/own-routes.js';
 import { LEADER_GONE } from './forward/socket-relay.js';
 import { auditWrites } from './gate/audit.js';
 import { Gate, requireScope } from './gate/auth.js';
 import { withMeantName } from './gate/meant-name.js';
-import { apiListenError, bindAddressOf } from './http/bind-address.js';
+import { listenAtApiPort } from './http/bind-address.js';
 import { replyWithError } from './http/error-reply.js';
 import { acceptJsonBodies } from './http/json-body.js';
 import { type Endpoint, refuseUnknown } from './http/other-methods.js';
@@ -37,6 +38,7 @@ import { SocketBook, type SocketLimits } from './sockets/socket-book.js';
 import { registerSockets } from './sockets/socket-plugin.js';
 import { defineSocketRoute, type SocketRoute } from './sockets/socket-route.js';
 import { MAX_HEADER_BYTES, makeTransport, type Transport, type TransportLimits } from './tls/transport.js';
+import type { WaitingApi } from './waiting-api.js';
 import { watchSocket } from './watch/watch-socket.js';
 import { Watchers } from './watch/watchers.js';
 
@@ -62,6 +64,8 @@ export interface ApiServerOptions {
   /** Forwards requests to the leader. Absent: this is the only master. */
   readonly forwarding?: ForwarderNeeds;
   readonly limits?: Partial<ApiLimits>;
+  /** Listens at the port already, and hands it over. Absent: nothing listens there. */
+  readonly before?: Pick<WaitingApi, 'handOverTo'> | undefined;
 }
 
 /** A request that this process sends to its own API. */
@@ -193,15 +197,13 @@ export class ApiServer implements Part {
    * have.
    */
   async start(): Promise<void> {
-    const { configuration } = this.#options.dependencies;
-    const host = await bindAddressOf(configuration);
-    try {
-      await this.#server.listen({ host, port: configuration.apiPort });
-    } catch (error) {
-      throw apiListenError(error, host, configuration.apiPort);
-    }
+    const { before, dependencies } = this.#options;
+    const { server } = this.#server;
+    await this.#server.ready();
+    const host =
+      (await before?.handOverTo(server)) ?? (await listenAtApiPort(server, dependencies.configuration));
     this.#usage.start();
-    const address = this.#server.server.address();
+    const address = server.address();
     if (address !== null && typeof address === 'object') this.#address = { host, port: address.port };
   }
 
@@ -224,8 +226,10 @@ export class ApiServer implements Part {
       http.closeAllConnections();
       this.#upgrades.closeAll();
     }, DRAIN_CHECK_MS);
+    // Fastify closes only a server that it has made to listen itself.
+    const closed = new Promise((resolve) => http.close(resolve));
     try {
-      await Promise.all([this.#sockets.stop(), this.#server.close()]);
+      await Promise.all([this.#sockets.stop(), this.#server.close(), closed]);
     } finally {
       clearInterval(check);
       this.#address = undefined;
@@ -275,6 +279,12 @@ export class ApiServer implements Part {
       nodeId: configuration.nodeId,
       isReady,
       clock,
+      routes: new OwnRoutes(this.#routes.map((route) => ({ ...route, path: PREFIX + route.path }))),
+      identify: (request, isSocket) => {
+        const actor = this.#gate.callerOf(request, isSocket);
+        this.#transport.connections.note({ actor, raw: request });
+        return actor;
+      },
       tunnels: this.#tunnels,
       onLeft: () => void this.#sockets.closeAll(LEADER_GONE),
     });

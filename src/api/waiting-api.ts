@@ -1,13 +1,14 @@
 /**
  * Listens on the port of the API while the master has no state yet, such as while etcd is away. It answers `/api/ping`,
- * and 503 with the reason to everything else. `ApiServer` takes the port when the state is there.
+ * and 503 with the reason to everything else. When the state is there, `ApiServer` takes over the listening socket, and
+ * what still comes on older connections.
  */
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { Part } from '../loop/lifecycle.js';
 import type { ErrorCode } from '../model/errors.js';
 import type { NodeConfiguration } from '../model/node.js';
-import { apiListenError, bindAddressOf } from './http/bind-address.js';
+import { listenAtApiPort } from './http/bind-address.js';
 import { JSON_TYPE } from './http/json-reply.js';
 import { pingAnswer } from './routes/node-routes.js';
 import { TLS_VERSIONS } from './tls/tls-versions.js';
@@ -19,23 +20,31 @@ const NOT_READY: ErrorCode = 'DRV_NOT_READY';
 const LIMITS = { headersTimeout: 10_000, requestTimeout: 10_000 };
 const MOST_CONNECTIONS = 512;
 
+/** What is known while the master waits. Asked at each request. */
+interface Wait {
+  /** Why the master waits, for a person. */
+  readonly reason: () => string;
+  /** The node whose master leads; null: not known, or no master leads. */
+  readonly leader: () => string | null;
+}
+
 export class WaitingApi implements Part {
   readonly #configuration: NodeConfiguration;
   readonly #server: Server;
+  /** The server that has taken over. */
+  #next: Server | undefined;
 
-  /**
-   * `pair`: the certificate and its key as PEM; undefined: no TLS. `reason`: why the master waits, for a person; called
-   * at each request.
-   */
+  /** `pair`: the certificate and its key as PEM; undefined: no TLS. */
   constructor(
     configuration: NodeConfiguration,
     pair: { readonly key: string; readonly certificate: string } | undefined,
-    reason: () => string,
+    { reason, leader }: Wait,
   ) {
     this.#configuration = configuration;
     const answer: RequestListener = (request, response) => {
+      if (this.#next?.emit('request', request, response) === true) return;
       const isPing = PING.test(request.url ?? '');
-      const body = isPing ? pingAnswer(configuration, null) : { error: reason(), code: NOT_READY };
+      const body = isPing ? pingAnswer(configuration, leader()) : { error: reason(), code: NOT_READY };
       const text = JSON.stringify(body);
       request.resume();
       response.writeHead(isPing ? 200 : 503, {
@@ -55,15 +64,23 @@ export class WaitingApi implements Part {
 
   /** Begins to listen. Throws like `ApiServer`. */
   async start(): Promise<void> {
-    const { apiPort: port } = this.#configuration;
-    const host = await bindAddressOf(this.#configuration);
-    await new Promise<void>((resolve, reject) => {
-      this.#server.once('error', (error) => reject(apiListenError(error, host, port)));
-      this.#server.listen({ host, port }, resolve);
-    });
+    await listenAtApiPort(this.#server, this.#configuration);
   }
 
-  /** Resolves when the port is free. Idempotent. */
+  /** Makes `next` listen in its place, at the same socket. `next` also answers what comes on connections of this server. */
+  async handOverTo(next: Server): Promise<string> {
+    const host = await listenAtApiPort(next, this.#configuration, this.#server);
+    this.#next = next;
+    // The limits of the waiting master would end long uploads.
+    this.#server.requestTimeout = 0;
+    this.#server.on('upgrade', (...handshake) => next.emit('upgrade', ...handshake));
+    return host;
+  }
+
+  /**
+   * Ends all its connections. Frees the port, unless it was handed over; then the next server has stopped before.
+   * Idempotent.
+   */
   async stop(): Promise<void> {
     await new Promise<void>((resolve) => {
       this.#server.close(() => resolve());

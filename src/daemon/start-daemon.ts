@@ -3,6 +3,7 @@
  * wrapper, in the only right order. It stops them in the opposite order.
  */
 
+import { setTimeout as sleep } from 'node:timers/promises';
 import { BUILT_INS } from '../extensions/built-in/built-ins.js';
 import type { ExtensionFaults } from '../extensions/extension-faults.js';
 import { ExtensionRegistry } from '../extensions/registry.js';
@@ -29,6 +30,10 @@ import { startWrapper, untilFed } from './start-wrapper.js';
 
 const MB = 1024 * 1024;
 const FILES_AGAIN_MS = 2000;
+/** How long a start may go on to its end once the node is to end. */
+const START_ENDS_MS = 1000;
+/** How long the parts of a start that is given up may take to stop. The process then ends without them. */
+const STOP_MS = 3000;
 const LONGEST_INTERVAL_MS = 2 ** 31 - 1;
 
 /** A master with its own wrapper, or a wrapper alone. */
@@ -61,15 +66,28 @@ export interface DaemonOptions {
   readonly faults?: ExtensionFaults;
 }
 
-/** Starts the node. Throws DroverErrors whose message is one clear line, after undoing every step of the start. */
+/**
+ * Starts the node. Throws DroverErrors whose message is one clear line, after undoing every step of the start. Throws
+ * DRV_STORE_CLOSED soon after `ending` aborts, whatever the start waits for.
+ */
 export async function startDaemon(options: DaemonOptions): Promise<StartedNode> {
   const running = new RunningParts();
+  const { ending } = options;
   try {
-    return await startParts(options, running);
+    return await Promise.race([startParts(options, running), ...(ending ? [givenUp(ending)] : [])]);
   } catch (error) {
-    await running.stop();
+    const stopping = running.stop();
+    await (ending?.aborted === true ? Promise.race([stopping, sleep(STOP_MS)]) : stopping);
     throw error;
   }
+}
+
+/** Rejects with DRV_STORE_CLOSED when the node must end and the start has had a moment to end by itself. */
+async function givenUp(ending: AbortSignal): Promise<never> {
+  if (!ending.aborted)
+    await new Promise((resolve) => ending.addEventListener('abort', resolve, { once: true }));
+  await sleep(START_ENDS_MS);
+  throw new DroverError('DRV_STORE_CLOSED', 'ended while it started; instances that run here go on');
 }
 
 async function startParts(

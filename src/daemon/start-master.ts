@@ -63,7 +63,7 @@ export async function startMaster(assembly: Assembly, before?: WithoutState): Pr
   const { paths, configuration, shared, extensions, running } = assembly;
   const { metrics, clock, logger } = shared;
   const silenceMs = silenceOf(configuration);
-  const foundation = await lay(assembly, before?.waitFor);
+  const foundation = await lay(assembly, before);
   const { master, templates, files, several, apiCertificate, dashboard, candidate, store, audit, cluster } =
     foundation;
   const openDoor = async (): Promise<void> => {
@@ -78,13 +78,18 @@ export async function startMaster(assembly: Assembly, before?: WithoutState): Pr
     openDoor,
     untilAnswered: async () => api.forwarder?.untilAnswered(),
   });
-  const dependencies = buildDependencies(assembly, foundation, () => work.isReady);
+  let isLoaded = false;
+  const dependencies = buildDependencies(assembly, foundation, {
+    isReady: () => work.isReady,
+    hasKeys: () => isLoaded,
+  });
   const commands = new Commands({
     ...dependencies,
     ask: (caller, request) => api.ask(caller, request),
   });
   const api = new ApiServer({
     dependencies: { ...dependencies, commands },
+    before: before?.api,
     ...(configuration.store.kind === 'etcd' && {
       forwarding: {
         leadership: candidate,
@@ -93,7 +98,6 @@ export async function startMaster(assembly: Assembly, before?: WithoutState): Pr
       },
     }),
   });
-  await before?.makeRoom();
   // Make the key first: a script that waits for an answer of the API then reads the key.
   if (candidate.isLeader()) await work.ensureAdminKey();
   // The API listens before the other parts start, so that a taken port is known early. Until the master is ready, the
@@ -112,6 +116,7 @@ export async function startMaster(assembly: Assembly, before?: WithoutState): Pr
   if (before === undefined) await running.start(extensions);
   extensions.follow(master.state, () => candidate.term() !== null);
   await running.start(master);
+  isLoaded = true;
   await running.start(templates);
   running.onStop(() => candidate.stop());
   if (several !== undefined) await running.start(several.search);
@@ -126,13 +131,14 @@ export async function startMaster(assembly: Assembly, before?: WithoutState): Pr
 }
 
 /** `several`: the parts for several masters; undefined: this is the only master. */
-async function lay(assembly: Assembly, waitFor: (reason: string) => void = () => undefined) {
+async function lay(assembly: Assembly, before?: Pick<WithoutState, 'waitFor' | 'follow'>) {
   const { paths, configuration, shared, extensions, running, ending } = assembly;
   const { clock, logger } = shared;
   const isShared = configuration.store.kind === 'etcd';
   // Load this module only when masters share a store.
   const ofSeveral = isShared ? await import('./several-masters.js') : undefined;
-  const { store, candidate } = await openMasterStore(assembly, waitFor);
+  const { store, candidate } = await openMasterStore(assembly, before?.waitFor ?? (() => undefined));
+  before?.follow(candidate);
   await untilFounded({ store, candidate }, ending);
   const audit = new AuditLog({ path: paths.auditLog, now: () => clock.now(), logger });
   running.onStop(() => audit.close());
@@ -215,7 +221,7 @@ async function lay(assembly: Assembly, waitFor: (reason: string) => void = () =>
 function buildDependencies(
   { paths, configuration, version, shared, extensions, stop }: Assembly,
   foundation: Foundation,
-  isReady: () => boolean,
+  readiness: Pick<ApiDependencies, 'isReady' | 'hasKeys'>,
 ): Omit<ApiDependencies, 'commands'> {
   const { store, candidate, audit, cluster, templates, master, files, several, tokens } = foundation;
   const { state } = master;
@@ -226,7 +232,7 @@ function buildDependencies(
     version,
     dashboard: foundation.dashboard,
     ...state,
-    isReady,
+    ...readiness,
     led: () => master.led().controllers,
     instanceWrites: master.writer,
     nodeWrites: master.nodeWriter,

@@ -9,6 +9,7 @@ import { CertificateFiles } from '../api/tls/certificate-files.js';
 import { WaitingApi } from '../api/waiting-api.js';
 import { readServerPair } from '../channel/trust/authority.js';
 import type { KeyPair } from '../channel/trust/certificates.js';
+import type { Leadership } from '../leadership/leadership.js';
 import type { NodeConfiguration } from '../model/node.js';
 import { SecretDirectory } from '../node/secret-files.js';
 import { wasStoreMade } from '../store/lmdb/open.js';
@@ -20,8 +21,10 @@ export interface WithoutState {
   readonly wrapper: Wrapper;
   /** Sets the reason that the API gives to its clients. */
   readonly waitFor: (reason: string) => void;
-  /** Frees the port of the API, because the state is now available. */
-  readonly makeRoom: () => Promise<void>;
+  /** Lets the API say who leads, as soon as the election is followed. */
+  readonly follow: (leadership: Pick<Leadership, 'leader'>) => void;
+  /** The API that listens until the master has its state. Undefined: nothing listens yet. */
+  readonly api: WaitingApi | undefined;
   /** Lets the wrapper connect from now on. */
   readonly connect: (connection: MasterConnection) => void;
 }
@@ -30,7 +33,11 @@ export interface WithoutState {
 export async function startWithoutState(assembly: Assembly): Promise<WithoutState> {
   const { running, extensions } = assembly;
   let reason = 'its state was not asked for yet';
-  const api = await openWaitingApi(assembly, () => `this master is starting: ${reason}`);
+  let leadership: Pick<Leadership, 'leader'> | undefined;
+  const api = await openWaitingApi(assembly, {
+    reason: () => `this master is starting: ${reason}`,
+    leader: () => leadership?.leader()?.nodeId ?? null,
+  });
   // Listen first, as the API of a master does: a taken port must be found before anything changes.
   if (api !== undefined) await running.start(api);
   await running.start(extensions);
@@ -46,7 +53,10 @@ export async function startWithoutState(assembly: Assembly): Promise<WithoutStat
     waitFor: (line) => {
       reason = line;
     },
-    makeRoom: async () => api?.stop(),
+    follow: (elected) => {
+      leadership = elected;
+    },
+    api,
     connect: (connection) => {
       // Registered last, so that the wrapper stops before the master and can still say goodbye to the leader.
       running.onStop(() => wrapper.stop());
@@ -59,12 +69,15 @@ export async function startWithoutState(assembly: Assembly): Promise<WithoutStat
  * Builds the waiting API. Undefined at a first start, before the operator's key exists; undefined with TLS, before the
  * certificate exists.
  */
-async function openWaitingApi(assembly: Assembly, reason: () => string): Promise<WaitingApi | undefined> {
+async function openWaitingApi(
+  assembly: Assembly,
+  wait: ConstructorParameters<typeof WaitingApi>[2],
+): Promise<WaitingApi | undefined> {
   const { configuration, paths } = assembly;
   if (!existsSync(paths.adminKey) && !wasStoreMade(join(paths.store, 'node'))) return undefined;
-  if (configuration.apiTls === undefined) return new WaitingApi(configuration, undefined, reason);
+  if (configuration.apiTls === undefined) return new WaitingApi(configuration, undefined, wait);
   const pair = await pairOf(assembly, configuration.apiTls);
-  return pair && new WaitingApi(configuration, pair, reason);
+  return pair && new WaitingApi(configuration, pair, wait);
 }
 
 /**

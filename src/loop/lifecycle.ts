@@ -1,4 +1,5 @@
 /** Starting and stopping: every running part can be started once and stopped any number of times. */
+import { DroverError } from '../model/errors.js';
 
 export interface Part {
   /** Resolves when the part works; throws when it cannot. */
@@ -12,13 +13,21 @@ export class RunningParts {
   readonly #stops: (() => Promise<void> | void)[] = [];
   #stopping: Promise<void> | undefined;
 
-  /** Starts a part and remembers to stop it, even when its start fails half-way. */
+  /**
+   * Starts a part and remembers to stop it, even when its start fails half-way. Throws DRV_STORE_CLOSED once the stop
+   * has begun.
+   */
   async start(part: Part): Promise<void> {
+    if (this.#stopping !== undefined)
+      throw new DroverError('DRV_STORE_CLOSED', 'the node stops: nothing more is started');
     this.#stops.push(() => part.stop());
     await part.start();
   }
 
-  /** Remembers an action for the stop. The action runs after everything started later has stopped. */
+  /**
+   * Remembers an action for the stop. The action runs after everything started later has stopped. A start that goes on
+   * during the stop may still add actions.
+   */
   onStop(action: () => Promise<void> | void): void {
     this.#stops.push(action);
   }
@@ -34,7 +43,7 @@ export class RunningParts {
 
   async #stopAll(): Promise<void> {
     const errors: unknown[] = [];
-    for (const stop of this.#stops.toReversed()) {
+    for (let stop = this.#stops.pop(); stop !== undefined; stop = this.#stops.pop()) {
       try {
         await stop();
       } catch (error) {

@@ -41,9 +41,9 @@ export const PLANTED_IN_MASTERS = [
   {
     name: 'a watch goes on from where etcd is, and not from what it has delivered',
     path: 'src/store/etcd/follow.ts',
-    was: '          await retryLater(options, error);\n        }\n      }',
+    was: '          await retryLater(options, error, failures++);\n        }\n      }',
     becomes:
-      '          await retryLater(options, error);\n          revision = (await untilAnswered(options, () => etcd.range({ key: prefix })))?.revision ?? revision;\n        }\n      }',
+      '          await retryLater(options, error, failures++);\n          revision = (await untilAnswered(options, () => etcd.range({ key: prefix })))?.revision ?? revision;\n        }\n      }',
   },
   {
     name: 'a node follows a leader of an earlier term',

@@ -6,23 +6,25 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Leader, Leadership } from '../../leadership/leadership.js';
+import { statusOfCode } from '../../model/errors.js';
 import { NOT_TAKEN } from '../../model/plain/not-taken.js';
-import { endWith } from '../http/error-reply.js';
+import type { Actor } from '../gate/auth.js';
+import { answerTimeout, endWith } from '../http/error-reply.js';
 import { hasBody } from '../http/time-limits.js';
 import type { Tunnels } from './client-address.js';
 import { type Hold, Holds, type HoldsOptions, isSame } from './holds.js';
 import { OpenCount } from './open-count.js';
+import type { OwnRoutes } from './own-routes.js';
+import { type Place, Places } from './places.js';
 import { dropRest, type Exchange, type Outcome, relay } from './relay.js';
 import { type Handshake, relaySocket } from './socket-relay.js';
 import { type TunnelDial, TunnelPool } from './tunnel-pool.js';
+import { untilWhole } from './whole-body.js';
 
-/**
- * The requests that each of several masters answers itself: its ping and its metrics in the API, and the pages and
- * their files beside the API.
- */
-const OWN = /^\/(?:$|[?#]|(?!api(?:[/?#]|$))[^/]|api\/(?:ping|metrics)\/?(?:[?#]|$))/;
 const RETRY_AFTER_S = '1';
 const NOBODY = 'no master leads at this moment: try again';
+const TOO_MANY_WAIT = 'too many requests wait for the leader: try again';
+const TOO_LARGE = 'the body is larger than this route takes (16 KiB)';
 
 /**
  * How many leaders one request may lose before they answer; then it is refused. The limit is low, because the request
@@ -47,6 +49,9 @@ export interface ForwarderNeeds {
 }
 
 interface ForwarderOptions extends ForwarderNeeds, HoldsOptions {
+  readonly routes: OwnRoutes;
+  /** Called for each request for another master. Returns the caller as far as this master knows it. */
+  readonly identify: (request: IncomingMessage, isSocket: boolean) => Actor | null;
   readonly tunnels: Tunnels;
   /** Called when this master stops leading: clients that follow something here must go on at the new leader. */
   readonly onLeft: () => void;
@@ -59,19 +64,22 @@ interface Ways {
   readonly isSafe: boolean;
   readonly isGone: () => boolean;
   readonly here: () => void;
-  readonly refuse: (status: Refusal, text: string) => void;
+  readonly refuse: (code: Refusal, text: string) => void;
   readonly attempt: (pool: TunnelPool, hold: Hold) => Promise<Outcome>;
 }
 
 const REFUSALS = {
-  502: { status: '502 Bad Gateway', code: 'DRV_LEADER_LOST' },
-  503: { status: '503 Service Unavailable', code: 'DRV_NOT_LEADER' },
+  DRV_LEADER_LOST: '502 Bad Gateway',
+  DRV_NOT_LEADER: '503 Service Unavailable',
+  DRV_OVERLOADED: '503 Service Unavailable',
+  DRV_REQUEST_TOO_LARGE: '413 Content Too Large',
 } as const;
 type Refusal = keyof typeof REFUSALS;
 
 export class Forwarder {
   readonly #options: ForwarderOptions;
   readonly #holds: Holds;
+  readonly #places = new Places();
   /** The writes of clients that are under way here. */
   readonly #begun = new OpenCount();
   readonly #unsubscribe: () => void;
@@ -93,11 +101,12 @@ export class Forwarder {
   standBefore(server: Server): void {
     const listeners = server.listeners('request');
     server.removeAllListeners('request');
-    const take = (
-      request: IncomingMessage,
-      response: ServerResponse,
-      proceed = (): void => undefined,
-    ): void => {
+    const take = (request: IncomingMessage, response: ServerResponse, allow?: () => void): void => {
+      let isAllowed = false;
+      const proceed = (): void => {
+        if (!isAllowed) allow?.();
+        isAllowed = true;
+      };
       const here = (): void => {
         proceed();
         if (!isQuestion(request)) this.#begun.add(response);
@@ -141,19 +150,47 @@ export class Forwarder {
   }
 
   #isOwn(request: IncomingMessage): boolean {
-    return this.#holds.target() === 'here' || isOwnPath(request.url ?? '');
+    return this.#holds.target() === 'here' || this.#options.routes.isOwn(request.url ?? '');
   }
 
-  #forward(exchange: Exchange, here: () => void): Promise<void> {
+  async #forward(exchange: Exchange, here: () => void): Promise<void> {
     const { request, response } = exchange;
-    return this.#deliver({
+    if (!(await this.#hasBody(exchange)) || response.destroyed) return;
+    const place = this.#enter(request, false);
+    if (typeof place === 'string') {
+      refuse(exchange, 'DRV_OVERLOADED', place);
+      return;
+    }
+    response.once('close', () => place.leave());
+    await this.#deliver({
       request,
       isSafe: isQuestion(request) && !hasBody(request),
       isGone: () => response.destroyed,
-      here,
-      refuse: (status, text) => refuse(exchange, status, text),
+      here: () => {
+        place.leave();
+        here();
+      },
+      refuse: (code, text) => refuse(exchange, code, text),
       attempt: (pool, hold) => this.#relay(pool, exchange, hold),
     });
+  }
+
+  /** Takes a place on the way to the leader, or returns why there is none. */
+  #enter(request: IncomingMessage, isSocket: boolean): Place | string {
+    if (this.#options.tunnels.has(request)) return this.#places.takeAny();
+    const caller = this.#options.identify(request, isSocket);
+    return this.#places.take(caller, request.socket.remoteAddress ?? '');
+  }
+
+  /** Waits for the body where the leader would wait for it. False: the request was answered, or the client has gone. */
+  async #hasBody(exchange: Exchange): Promise<boolean> {
+    const { request, proceed } = exchange;
+    if (!hasBody(request) || !this.#options.routes.isOpen(request.url ?? '')) return true;
+    proceed();
+    const arrival = await untilWhole(request, this.#options.clock);
+    if (arrival === 'too-large') refuse(exchange, 'DRV_REQUEST_TOO_LARGE', TOO_LARGE);
+    if (arrival === 'late') answerTimeout(request.socket);
+    return arrival === 'here';
   }
 
   async #relay(pool: TunnelPool, exchange: Exchange, hold: Hold): Promise<Outcome> {
@@ -168,19 +205,30 @@ export class Forwarder {
     return outcome;
   }
 
-  #forwardSocket(handshake: Handshake, here: () => void): Promise<void> {
+  async #forwardSocket(handshake: Handshake, here: () => void): Promise<void> {
     const { request, client } = handshake;
-    return this.#deliver({
+    const refuseSocket = (code: Refusal, text: string): void =>
+      endWith(client, {
+        status: REFUSALS[code],
+        code,
+        text,
+        headers: code === 'DRV_NOT_LEADER' ? [`${NOT_TAKEN}: 1`] : [],
+      });
+    const place = this.#enter(request, true);
+    if (typeof place === 'string') {
+      refuseSocket('DRV_OVERLOADED', place);
+      return;
+    }
+    client.once('close', () => place.leave());
+    await this.#deliver({
       request,
       isSafe: true,
       isGone: () => client.destroyed,
-      here,
-      refuse: (status, text) =>
-        endWith(client, {
-          ...REFUSALS[status],
-          text,
-          headers: status === 503 ? [`${NOT_TAKEN}: 1`] : [],
-        }),
+      here: () => {
+        place.leave();
+        here();
+      },
+      refuse: refuseSocket,
       attempt: async (pool, hold) => {
         const tunnel = await pool.open().catch(() => undefined);
         if (tunnel === undefined) return 'not-sent';
@@ -196,6 +244,10 @@ export class Forwarder {
     let lost = 0;
     const isForwarded = this.#options.tunnels.has(request);
     let hold = this.#holds.enter();
+    if (hold === undefined) {
+      refuse('DRV_OVERLOADED', TOO_MANY_WAIT);
+      return;
+    }
     while (hold !== undefined && !isGone()) {
       // A request that another master forwarded is not forwarded again, because it could go in circles. It waits only
       // if this master is about to lead.
@@ -214,7 +266,7 @@ export class Forwarder {
       if (outcome === 'answered') break;
       if (target !== undefined && outcome === 'lost') {
         if (!isSafe || ++lost === MOST_LOST) {
-          refuse(502, lostText(target.nodeId, request));
+          refuse('DRV_LEADER_LOST', lostText(target.nodeId, request));
           return;
         }
         // The request gave up its place when the leader took it, so it needs another place.
@@ -229,7 +281,7 @@ export class Forwarder {
       }
     }
     hold?.leave();
-    if (hold === undefined && !isGone()) refuse(503, NOBODY);
+    if (hold === undefined && !isGone()) refuse('DRV_NOT_LEADER', NOBODY);
   }
 
   #poolTo(leader: Leader): TunnelPool {
@@ -261,12 +313,14 @@ function isQuestion({ method }: IncomingMessage): boolean {
   return method === 'GET' || method === 'HEAD';
 }
 
-function refuse({ request, response }: Exchange, status: Refusal, error: string): void {
-  const body = Buffer.from(JSON.stringify({ error, code: REFUSALS[status].code }));
+function refuse({ request, response }: Exchange, code: Refusal, error: string): void {
+  const body = Buffer.from(JSON.stringify({ error, code }));
+  const status = statusOfCode(code);
   response.writeHead(status, {
     'content-type': 'application/json; charset=utf-8',
     'content-length': body.length,
-    ...(status === 503 && { 'retry-after': RETRY_AFTER_S, [NOT_TAKEN]: '1' }),
+    ...(status === 503 && { 'retry-after': RETRY_AFTER_S }),
+    ...(code === 'DRV_NOT_LEADER' && { [NOT_TAKEN]: '1' }),
   });
   response.end(body, () => dropRest(request));
 }
@@ -274,9 +328,4 @@ function refuse({ request, response }: Exchange, status: Refusal, error: string)
 function lostText(nodeId: string, { method, url = '' }: IncomingMessage): string {
   const [path] = url.split('?', 1);
   return `master ${nodeId} led and went away before it answered: whether ${method} ${path} took effect is not known; look at the state before repeating it`;
-}
-
-/** True when each of several masters answers the request itself. `url`: the URL as in the head of the request. */
-export function isOwnPath(url: string): boolean {
-  return OWN.test(url);
 }

@@ -11,11 +11,6 @@ import type { Clock, TimerHandle } from '../../loop/clock.js';
 import { DroverError } from '../../model/errors.js';
 
 /**
- * The limit for tunnels. Each client that follows something takes a tunnel of its own. Beyond the limit, requests are
- * answered with 503.
- */
-const MOST_TUNNELS = 1024;
-/**
  * How long an idle tunnel is kept: far shorter than the leader's own limit, so that the leader does not close a
  * tunnel just when a request takes it.
  */
@@ -40,7 +35,6 @@ export class TunnelPool {
   readonly #clock: Clock;
   readonly #tunnels = new Set<TLSSocket>();
   readonly #ending = new AbortController();
-  #dialing = 0;
   #timer: TimerHandle | undefined;
 
   constructor(leader: Leader, dial: TunnelDial, clock: Clock) {
@@ -59,24 +53,15 @@ export class TunnelPool {
     setMaxListeners(0, this.#ending.signal);
   }
 
-  /**
-   * Opens a tunnel for one request or for a WebSocket. Throws like `dial`, and DRV_NOT_READY when there are too many.
-   */
+  /** Opens a tunnel for one request or for a WebSocket. `Places` limits their number. Throws like `dial`. */
   async open(): Promise<Duplex> {
-    if (this.#tunnels.size + this.#dialing >= MOST_TUNNELS)
-      throw new DroverError('DRV_NOT_READY', `${MOST_TUNNELS} requests are on their way to the leader`);
-    this.#dialing++;
-    try {
-      const tunnel = await this.#dial(this.leader, this.#ending.signal);
-      this.#tunnels.add(tunnel);
-      tunnel.once('close', () => this.#tunnels.delete(tunnel));
-      // A user of the tunnel listens for errors as well, but an idle tunnel has no other listener.
-      tunnel.on('error', () => tunnel.destroy());
-      tunnel.setKeepAlive(true, KEEP_ALIVE_MS);
-      return tunnel;
-    } finally {
-      this.#dialing--;
-    }
+    const tunnel = await this.#dial(this.leader, this.#ending.signal);
+    this.#tunnels.add(tunnel);
+    tunnel.once('close', () => this.#tunnels.delete(tunnel));
+    // A user of the tunnel listens for errors as well, but an idle tunnel has no other listener.
+    tunnel.on('error', () => tunnel.destroy());
+    tunnel.setKeepAlive(true, KEEP_ALIVE_MS);
+    return tunnel;
   }
 
   /** Called once, when another master leads: exchanges under way have a moment to end, then `done` is called. */

@@ -4,6 +4,7 @@
  * with scope READ.
  */
 import { randomBytes } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
 import type { FastifyContextConfig, FastifyReply, FastifyRequest } from 'fastify';
 import { type Access, callerText, type Refusal, strangeName } from '../../access/access.js';
 import { KeyIndex } from '../../access/key-index.js';
@@ -28,6 +29,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     scope?: Scope;
     reach?: Reach;
+    /** True on routes that each of several masters answers itself. */
+    isOwn?: true;
     /** True on WebSocket endpoints, where a subprotocol may carry the key. */
     socket?: true;
   }
@@ -95,7 +98,9 @@ export class Gate {
       return true;
     }
     if (scope === 'open') return this.#admitOpen(request, reply);
-    if (!this.#dependencies.isReady()) {
+    // A master that follows is not ready for questions about the cluster, but it has the keys.
+    const needsState = config.scope !== undefined && config.isOwn !== true;
+    if (needsState ? !this.#dependencies.isReady() : !this.#dependencies.hasKeys()) {
       reply.code(503).header('retry-after', RETRY_WHEN_READY_S).type(JSON_TYPE).send(NOT_READY);
       return false;
     }
@@ -120,6 +125,22 @@ export class Gate {
     } finally {
       this.#passes.delete(authorization);
     }
+  }
+
+  /**
+   * The caller of a request that another master will judge, as far as this master knows it. Null: no token that is good
+   * at this moment and for this address. It counts nothing, and refuses nothing.
+   */
+  callerOf(request: IncomingMessage, isSocket: boolean): Actor | null {
+    const token = tokenOf(request, isSocket);
+    if (token === undefined) return null;
+    const access = this.#keys.find(token);
+    if (access !== undefined)
+      return !access.isOver(this.#clock.now()) && access.isFrom(request.socket.remoteAddress ?? '')
+        ? access
+        : null;
+    const instanceId = this.#dependencies.verifyInstanceToken(token);
+    return instanceId === undefined ? null : { kind: 'instance', instanceId };
   }
 
   /** Counts an invalid sign-in code like a wrong key. Returns false when it has answered 429. */

@@ -1,6 +1,6 @@
 /** Chooses the interface that a node listens on. */
 import { lookup } from 'node:dns/promises';
-import { BlockList, isIP, isIPv6 } from 'node:net';
+import { BlockList, isIP, isIPv6, type Server } from 'node:net';
 import { DroverError } from '../../model/errors.js';
 import type { NodeConfiguration } from '../../model/node.js';
 import { describeListenError } from '../../model/settings/listen-error.js';
@@ -37,10 +37,30 @@ export async function bindAddressOf(
   return ips.every((ip) => LOCALHOST_IPS.includes(ip)) ? '127.0.0.1' : '0.0.0.0';
 }
 
-/** The error to throw when the API cannot listen on its port: DRV_NODE_PORT_IN_USE or DRV_NODE_CONFIG_INVALID. */
-export function apiListenError(error: unknown, host: string, port: number): unknown {
-  const fields = { portField: 'apiPort', addressField: 'bindAddress' };
-  return describeListenError(error, { what: 'the API', host, port, ...fields });
+/**
+ * Makes `server` listen at the port of the API. `before`: a server that listens there already. Its socket is taken over,
+ * so that no connection is refused in between. Returns the address. Throws DRV_NODE_PORT_IN_USE, and
+ * DRV_NODE_CONFIG_INVALID for an address that this machine does not have.
+ */
+export async function listenAtApiPort(
+  server: Server,
+  configuration: NodeConfiguration,
+  before?: Server,
+): Promise<string> {
+  const host = await bindAddressOf(configuration);
+  const { apiPort: port } = configuration;
+  await new Promise<void>((resolve, reject) => {
+    const fail = (error: Error): void => {
+      const fields = { portField: 'apiPort', addressField: 'bindAddress' };
+      reject(describeListenError(error, { what: 'the API', host, port, ...fields }));
+    };
+    server.once('error', fail);
+    server.listen(before ?? { host, port }, () => {
+      server.off('error', fail);
+      resolve();
+    });
+  });
+  return host;
 }
 
 /** True when only this machine can connect to `host`. `host`: an address that `bindAddressOf` returned. */

@@ -3,8 +3,8 @@
  * client can take the places of all others. The server tells it which requests a key let in.
  */
 import { readFileSync } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
 import type { Server, Socket } from 'node:net';
-import type { FastifyRequest } from 'fastify';
 import { addressBlockOf } from '../../loop/address-block.js';
 import type { Clock } from '../../loop/clock.js';
 import type { Logger } from '../../telemetry/logger.js';
@@ -64,8 +64,14 @@ export class ConnectionLimit {
     this.#below.set(secure, connection);
   }
 
-  /** Called for each request that the gate has let in. */
-  note({ actor, raw }: FastifyRequest): void {
+  /** Called for each request that the gate has let in, or that is forwarded, with its caller. */
+  note({
+    actor,
+    raw,
+  }: {
+    readonly actor: { readonly kind: 'key' | 'instance' } | null;
+    readonly raw: IncomingMessage;
+  }): void {
     const socket = this.#below.get(raw.socket) ?? raw.socket;
     const group = actor === null ? undefined : this.#strangers.get(socket);
     if (group === undefined) return;

@@ -79,6 +79,11 @@ export interface RouteDescription {
   readonly path: string;
   readonly scope: Scope;
   readonly reach?: Reach;
+  /**
+   * True: each of several masters answers itself, leading or not, because the answer is about this node or is the same
+   * everywhere. The handler may use no part that only a leader has.
+   */
+  readonly isOwn?: true;
   readonly summary: string;
   /** The answers of success, by status. Every error answer is `{error, code}`. */
   readonly answers: Readonly<Record<number, Answer>>;
@@ -177,6 +182,7 @@ function addRoute<P, Q, B>(
     config: {
       scope: spec.scope,
       ...(spec.reach !== undefined && { reach: spec.reach }),
+      ...(spec.isOwn === true && { isOwn: true }),
       ...(spec.bodyStream === true && { bodyStream: true }),
     },
     ...(spec.isUntimed === true && { preHandler: allowSilence }),

@@ -70,6 +70,7 @@ export function openApiRoute(describe: () => Promise<string>): Route {
   return defineRoute({
     method: 'GET',
     path: '/openapi.json',
+    isOwn: true,
     scope: 'open',
     summary: 'This description of the API.',
     answers: {

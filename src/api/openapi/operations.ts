@@ -8,7 +8,6 @@ import type {
   ZodOpenApiResponsesObject,
 } from 'zod-openapi';
 import { statusOfCode } from '../../model/errors.js';
-import { isOwnPath } from '../forward/forwarder.js';
 import type { Answer, RouteDescription } from '../http/route.js';
 import type { SocketDescription } from '../sockets/socket.js';
 import { securityOf } from './components.js';
@@ -54,7 +53,10 @@ export function socketOperation(socket: SocketDescription): ZodOpenApiOperationO
   };
 }
 
-type Endpoint = Pick<RouteDescription, 'path' | 'scope' | 'params' | 'query' | 'errors' | 'headers'>;
+type Endpoint = Pick<
+  RouteDescription,
+  'path' | 'scope' | 'isOwn' | 'params' | 'query' | 'errors' | 'headers'
+>;
 
 function parametersOf({ params, query, headers }: Endpoint): { requestParams?: ZodOpenApiParameters } {
   const path = params === undefined ? undefined : pathParameters(params);
@@ -132,8 +134,8 @@ function failures(endpoint: Endpoint, more: readonly number[]): ZodOpenApiRespon
     ...(endpoint.scope === 'open' ? [] : [401, 403]),
     // A master that does not lead gives these answers: 502 when the leader was lost during the answer, 503 when there
     // is no leader.
-    ...(isOwnPath(`/api${endpoint.path}`) ? [] : [502]),
-    ...(isOwnPath(`/api${endpoint.path}`) && endpoint.scope === 'open' ? [] : [503]),
+    ...(endpoint.isOwn === true ? [] : [502]),
+    ...(endpoint.isOwn === true && endpoint.scope === 'open' ? [] : [503]),
     ...(hasInput ? [400] : []),
   ]);
   const sorted = [...statuses].sort((a, b) => a - b);

@@ -13,8 +13,6 @@ import { defineRoute, type Route } from '../http/route.js';
 /** How long the result of one scrape is given to further scrapes. */
 const KEPT_MS = 1000;
 const MB = 1024 * 1024;
-const STOPPING =
-  'Drover stops now. Instances go on running, and the next start takes them up (Ctrl-C would stop them too).';
 
 const pingSchema = z.object({
   status: z.literal('ok'),
@@ -58,6 +56,7 @@ export function metricsRoute({ configuration, metrics, clock }: ApiDependencies)
   return defineRoute({
     method: 'GET',
     path: '/metrics',
+    isOwn: true,
     scope: configuration.metricsNeedKey ? 'PUBLIC' : 'open',
     reach: 'filtered',
     summary:
@@ -102,6 +101,7 @@ function keptFor<T>(
 export const pingRoute = defineRoute({
   method: 'GET',
   path: '/ping',
+  isOwn: true,
   scope: 'open',
   summary: 'Says that this node serves.',
   answers: { 200: { description: 'serving', schema: pingSchema } },
@@ -116,6 +116,7 @@ export const nodeRoutes: readonly Route[] = [
   defineRoute({
     method: 'GET',
     path: '/node',
+    isOwn: true,
     scope: 'READ',
     summary: 'Load and memory of the serving node.',
     answers: { 200: { description: 'the node', schema: nodeSchema } },
@@ -128,6 +129,7 @@ export const nodeRoutes: readonly Route[] = [
   defineRoute({
     method: 'GET',
     path: '/node/config',
+    isOwn: true,
     scope: 'READ',
     summary: 'The main configuration of the serving node, without its secrets.',
     answers: { 200: { description: 'config.json with defaults', schema: nodeConfigurationSchema } },
@@ -139,6 +141,7 @@ export const nodeRoutes: readonly Route[] = [
   defineRoute({
     method: 'POST',
     path: '/node/reload',
+    isOwn: true,
     scope: 'ALL',
     summary: 'Not implemented.',
     errors: ['DRV_NOT_IMPLEMENTED'],
@@ -153,13 +156,21 @@ export const nodeRoutes: readonly Route[] = [
   defineRoute({
     method: 'POST',
     path: '/node/stop',
+    isOwn: true,
     scope: 'ALL',
     summary: 'Ends Drover on the serving node as SIGTERM does, after this answer; instances go on running.',
-    answers: { 202: { description: 'Drover stops now', schema: z.object({ message: z.string() }) } },
-    handle: (_call, { stopDaemon }, reply) => {
+    answers: {
+      202: {
+        description: 'Drover stops now',
+        schema: z.object({ message: z.string() }),
+      },
+    },
+    handle: (_call, { stopDaemon, configuration: { nodeId } }, reply) => {
       reply.raw.once('close', stopDaemon);
       reply.code(202);
-      return { message: STOPPING };
+      return {
+        message: `Drover stops now on node ${nodeId}. Instances go on running, and the next start takes them up (Ctrl-C would stop them too).`,
+      };
     },
   }),
 ];

@@ -14,8 +14,8 @@ export interface NodeInfo extends NodeStats {
   readonly address: string;
   readonly port: number;
   readonly apiPort: number;
-  /** The certificate of the API; null: the API has no TLS. */
-  readonly apiCertificate: ApiCertificateInfo | null;
+  /** The certificate of the API; null: the API has no TLS; undefined: not known, because another master leads. */
+  readonly apiCertificate: ApiCertificateInfo | null | undefined;
   readonly runtimes: readonly RuntimeOffer[];
   /** Why limits are not enforced; null: limits are enforced; undefined: the node has not reported. */
   readonly advisoryLimits: string | null | undefined;
@@ -58,7 +58,8 @@ function describeInfo(info: NodeInfo): Promise<string> {
   });
 }
 
-function tlsText(certificate: ApiCertificateInfo | null): string {
+function tlsText(certificate: ApiCertificateInfo | null | undefined): string | undefined {
+  if (certificate === undefined) return undefined;
   if (certificate === null) return 'none';
   const { source, fingerprint, names, endsAt, problem } = certificate;
   const whose = source === 'cluster' ? "the cluster's own authority" : 'certificate';

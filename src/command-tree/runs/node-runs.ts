@@ -39,13 +39,12 @@ function listNodes(api: ApiCalls): Promise<ListedNode[]> {
 }
 
 async function nodeInfo(api: ApiCalls): Promise<NodeInfo> {
-  const [configuration, { systemStats }] = await Promise.all([
+  const [configuration, { systemStats }, status] = await Promise.all([
     api.get<NodeConfiguration>('/node/config'),
     api.get<{ readonly systemStats: NodeStats & { readonly eventLoopDelayMs: number } }>('/node'),
+    api.get<Pick<DataOf<'cluster status'>['status'], 'leader' | 'apiCertificate'>>('/cluster/status'),
   ]);
   const { nodeId, clusterName, isMasterNode, address, port, apiPort } = configuration;
-  const { apiCertificate = null } =
-    await api.get<Partial<Pick<NodeInfo, 'apiCertificate'>>>('/cluster/status');
   const known = await find<Pick<NodeInfo, 'runtimes' | 'advisoryLimits'>>(api, nodePath(nodeId));
   const { eventLoopDelayMs: _, ...stats } = systemStats;
   return {
@@ -55,7 +54,8 @@ async function nodeInfo(api: ApiCalls): Promise<NodeInfo> {
     address,
     port,
     apiPort,
-    apiCertificate,
+    // The status is of the leader, so it tells nothing about the certificate of another master.
+    apiCertificate: status.leader?.nodeId === nodeId ? (status.apiCertificate ?? null) : undefined,
     ...stats,
     runtimes: known?.runtimes ?? [],
     advisoryLimits: known?.advisoryLimits,

@@ -2,6 +2,9 @@
  * Reads a range of keys and follows it: first all entries at one revision, then every later event once and in order,
  * even when connections break in between.
  */
+
+import { abortable } from '../../loop/abortable.js';
+import { backoffMs } from '../../loop/backoff.js';
 import type { Clock } from '../../loop/clock.js';
 import { pause } from '../../loop/pause.js';
 import { type Etcd, endOfPrefix, type KeyEvent, type KeyValue } from './etcd.js';
@@ -14,7 +17,8 @@ import { CompactedError, EtcdError } from './etcd-error.js';
 const FIRST_PAGE_ENTRIES = 64;
 const MOST_PAGE_ENTRIES = 8192;
 const PAGE_BYTES = 1024 * 1024;
-const AGAIN_AFTER_MS = 200;
+/** The pause after each failed call while etcd is away: it doubles until etcd answers. */
+export const AGAIN_AFTER = { baseMs: 100, maxMs: 1000 } as const;
 
 export interface Snapshot {
   /** The entries in the order of their keys. */
@@ -45,6 +49,7 @@ export async function* followRange(options: FollowOptions, after?: number): Asyn
   const end = endOfPrefix(prefix);
   // The last revision that the consumer got. A revision that etcd only announced does not count.
   let revision = after;
+  let failures = 0;
   while (!signal.aborted) {
     if (revision === undefined) {
       const snapshot = await untilAnswered(options, () => readRange(etcd, prefix));
@@ -58,10 +63,11 @@ export async function* followRange(options: FollowOptions, after?: number): Asyn
         try {
           for await (const batch of step) {
             revision = batch.revision;
+            failures = 0;
             yield { kind: 'events', ...batch };
           }
         } catch (error) {
-          await retryLater(options, error);
+          await retryLater(options, error, failures++);
         }
       }
     } catch (error) {
@@ -96,16 +102,20 @@ export async function readRange(etcd: Etcd, prefix: string): Promise<Snapshot> {
   }
 }
 
-/** Repeats the call until etcd answers; undefined: `signal` aborted. Throws errors that are not etcd's. */
+/**
+ * Repeats the call until etcd answers; undefined: `signal` aborted, and a call under way is not waited for. Throws
+ * errors that are not etcd's.
+ */
 export async function untilAnswered<T>(
   options: Omit<FollowOptions, 'prefix' | 'etcd'>,
   ask: () => Promise<T>,
 ): Promise<T | undefined> {
-  while (!options.signal.aborted) {
+  const { signal } = options;
+  for (let failures = 0; !signal.aborted; failures++) {
     try {
-      return await ask();
+      return await abortable(ask(), signal);
     } catch (error) {
-      await retryLater(options, error);
+      if (!signal.aborted) await retryLater(options, error, failures);
     }
   }
   return undefined;
@@ -114,8 +124,9 @@ export async function untilAnswered<T>(
 async function retryLater(
   { onFailure, clock, signal }: Pick<FollowOptions, 'onFailure' | 'clock' | 'signal'>,
   error: unknown,
+  failures: number,
 ): Promise<void> {
   if (!(error instanceof EtcdError)) throw error;
   onFailure(error);
-  await pause(clock, AGAIN_AFTER_MS, signal);
+  await pause(clock, backoffMs(failures, AGAIN_AFTER), signal);
 }

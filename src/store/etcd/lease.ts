@@ -3,18 +3,21 @@
  * also ends with the lease. An ended lease is replaced by a new one.
  */
 import { randomInt } from 'node:crypto';
+import { backoffMs } from '../../loop/backoff.js';
 import type { Clock } from '../../loop/clock.js';
 import { pause } from '../../loop/pause.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { Etcd } from './etcd.js';
 import { EtcdError } from './etcd-error.js';
 import { encodeJson } from './etcd-record.js';
+import { AGAIN_AFTER } from './follow.js';
 import type { MasterEntry, StoreKeys } from './leader-key.js';
 
 const LEASE_SECONDS = 3;
 const RENEW_EVERY_MS = 1000;
 export const CALL_MS = 1000;
-const AGAIN_AFTER_MS = 100;
+/** How many tries come without a growing pause: an etcd that is away for a moment must not cost a term. */
+const SOON = 50;
 /** How long a leader decides and writes after it sent the last successful renewal. Shorter than the lease. */
 const CURRENT_MS = 2000;
 
@@ -77,22 +80,26 @@ export class Lease {
 
   async #keep(signal: AbortSignal): Promise<void> {
     const { clock, logger, etcd } = this.#options;
-    let isSilent = false;
+    let failures = 0;
     while (!signal.aborted) {
       const sentAt = clock.monotonic();
       try {
         if (this.#id === undefined) await this.#grant(sentAt, signal);
         else await this.#renew(this.#id, sentAt);
-        if (isSilent) logger?.info(`etcd ${etcd.name} answers again: the lease of this master is renewed`);
-        isSilent = false;
+        if (failures > 0)
+          logger?.info(`etcd ${etcd.name} answers again: the lease of this master is renewed`);
+        failures = 0;
       } catch (error) {
         if (!(error instanceof EtcdError)) throw error;
-        if (!isSilent) logger?.warn(`the lease of this master was not renewed: ${error.message}`);
-        isSilent = true;
+        if (failures === 0) logger?.warn(`the lease of this master was not renewed: ${error.message}`);
+        failures++;
       }
       const elapsedMs = clock.monotonic() - sentAt;
-      const isMissing = isSilent || this.#id === undefined;
-      await pause(clock, isMissing ? AGAIN_AFTER_MS : Math.max(RENEW_EVERY_MS - elapsedMs, 0), signal);
+      const isMissing = failures > 0 || this.#id === undefined;
+      const waitMs = isMissing
+        ? backoffMs(Math.max(0, failures - SOON), AGAIN_AFTER)
+        : Math.max(RENEW_EVERY_MS - elapsedMs, 0);
+      await pause(clock, waitMs, signal);
     }
   }
 

@@ -1,7 +1,7 @@
 /** Masters that do not lead: what they forward, what they answer themselves, and what they do while nobody leads. */
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
-import { connect as connectPlain } from 'node:net';
+import { connect as connectPlain, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { connect } from 'node:tls';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -99,6 +99,63 @@ describe('a master that does not lead', () => {
     }
   });
 
+  it('answers about itself: what it is, how it is set, and that it ends', async () => {
+    const token = follower.api.admin;
+    for (const master of [leader.peer, null]) {
+      world.election.lead(master);
+      for (const path of ['/node', '/node/config', '/node/'])
+        expect(JSON.parse((await send(follower, { path, token })).body)).toMatchObject({ nodeId: 'm2' });
+      expect(await send(follower, { path: '/node' })).toMatchObject({ status: 401 });
+      expect(await send(follower, { path: '/openapi.json' })).toMatchObject({ status: 200 });
+    }
+    const weak = await follower.api.addKey('weak', 'READ');
+    expect(await send(follower, { method: 'POST', path: '/node/stop', token: weak })).toMatchObject({
+      status: 403,
+    });
+    const stopped = await send(follower, { method: 'POST', path: '/node/stop', token });
+    expect(stopped.status).toBe(202);
+    expect(JSON.parse(stopped.body)).toMatchObject({
+      message: expect.stringContaining('on node m2'),
+    });
+    await until(() => expect(follower.api.stops).toBe(1));
+    expect(leader.api.stops).toBe(0);
+    expect(follower.api.audit.entries.at(-1)).toMatchObject({ action: 'POST /node/stop' });
+  });
+
+  it('answers nothing about itself before it has the keys', async () => {
+    follower.api.hasKeys = false;
+    const token = follower.api.admin;
+    expect(await send(follower, { path: '/node', token })).toMatchObject({ status: 503 });
+    expect(await send(follower, { path: '/ping' })).toMatchObject({ status: 200 });
+  });
+
+  it('judges a path as the router reads it', async () => {
+    const token = await leader.api.addKey('both', 'ALL');
+    await follower.api.copyKey(leader.api, 'both');
+    await leader.api.addConfiguration('lobby');
+    const { origin } = new URL(follower.api.url);
+    const ask = async (path: string): Promise<string> => {
+      const { hostname, port } = new URL(follower.api.url);
+      const socket = connectPlain(Number(port), hostname);
+      const head = [
+        `GET ${path} HTTP/1.1`,
+        'Host: m2',
+        `Authorization: Bearer ${token}`,
+        'Connection: close',
+      ];
+      socket.write(`${head.join('\r\n')}\r\n\r\n`);
+      const answer = await text(socket);
+      return `${answer.slice(9, 12)} ${answer.includes('lobby') ? 'leader' : ''}`;
+    };
+    expect(await ask('/%61pi/configurations')).toBe('200 leader');
+    expect(await ask('/%61pi/%63onfigurations/?x=1')).toBe('200 leader');
+    expect(await ask(`${origin}/api/configurations`)).toBe('200 leader');
+    for (const path of ['/API/configurations', '/./api/configurations', '//api/configurations', '/nothing'])
+      expect(await ask(path)).toBe('404 ');
+    expect(await ask('/%zz')).toBe('400 ');
+    expect(await ask('/%61pi/n%6Fde')).toBe('200 ');
+  });
+
   it('tells the leader the address of the client, and lets nobody else tell it', async () => {
     const token = await leader.api.addKey('near', 'ALL', { from: ['127.0.0.7'] });
     const path = '/configurations';
@@ -188,6 +245,112 @@ describe('a master that does not lead', () => {
   });
 });
 
+describe('a master that follows, under strangers', () => {
+  /** Opens connections with a head that announces a body, and sends no body. */
+  const heads = async (count: number, path: string) => {
+    const { hostname, port } = new URL(follower.api.url);
+    return Promise.all(
+      Array.from({ length: count }, async () => {
+        const socket = connectPlain({ port: Number(port), host: hostname });
+        socket.on('error', () => undefined);
+        await once(socket, 'connect');
+        socket.write([`POST ${path} HTTP/1.1`, 'Host: m2', 'Content-Length: 10', '', ''].join('\r\n'));
+        return socket;
+      }),
+    );
+  };
+  let token = '';
+
+  beforeEach(async () => {
+    token = await leader.api.addKey('both', 'ALL');
+    await follower.api.copyKey(leader.api, 'both');
+  });
+
+  it('takes no tunnel for the body of an open route before the body is there', async () => {
+    const sockets = await heads(40, '/api/sessions/redeem');
+    await until(() => expect(follower.api.clock.pending).toBeGreaterThanOrEqual(40));
+    const redeem = { method: 'POST', path: '/sessions/redeem', body: '{"code":"x"}' };
+    expect((await send(follower, redeem)).status).toBe(401);
+    expect((await send(follower, { path: '/configurations', token })).status).toBe(200);
+    const answers = sockets.map((socket) => text(socket));
+    await world.advance(10_000);
+    for (const answer of await Promise.all(answers)) expect(answer).toMatch(/^HTTP\/1\.1 408 /);
+    const large = await send(follower, { ...redeem, body: 'x'.repeat(100_000) });
+    expect(large.status).toBe(413);
+  });
+
+  it('gives strangers a share, says at once that it is used up, and serves key holders', async () => {
+    world.election.lead(null);
+    const { pending } = follower.api.clock;
+    const waiting = Array.from({ length: 32 }, () => send(follower, { path: '/instances' }));
+    await until(() => expect(follower.api.clock.pending).toBe(pending + 32));
+    const refused = await send(follower, { path: '/instances', token: 'wrong' });
+    expect(refused).toMatchObject({ status: 503, headers: { 'retry-after': '1' } });
+    expect(JSON.parse(refused.body)).toEqual({
+      error: 'too many requests without an API key are on their way to the leader: try again',
+      code: 'DRV_OVERLOADED',
+    });
+    const further = ['127.0.0.2', '127.0.0.3', '127.0.0.4'].flatMap((from) =>
+      Array.from({ length: 32 }, () => send(follower, { path: '/instances', from })),
+    );
+    await until(() => expect(follower.api.clock.pending).toBe(pending + 128));
+    expect(await send(follower, { path: '/instances', from: '127.0.0.5' })).toMatchObject({ status: 503 });
+    const known = send(follower, { path: '/configurations', token });
+    await until(() => expect(follower.api.clock.pending).toBe(pending + 129));
+    world.election.lead(leader.peer);
+    expect((await known).status).toBe(200);
+    for (const { status } of await Promise.all([...waiting, ...further]))
+      expect([401, 429]).toContain(status);
+    expect([401, 429]).toContain((await send(follower, { path: '/instances' })).status);
+  });
+
+  it('keeps the connection of a key holder when strangers take all places', async () => {
+    const small = await world.add('m3', { limits: { connections: 8 } });
+    await small.api.copyKey(leader.api, 'both');
+    const { hostname, port } = new URL(small.api.url);
+    const opened: Socket[] = [];
+    const open = async (localAddress: string): Promise<Socket> => {
+      const socket = connectPlain({ port: Number(port), host: hostname, localAddress });
+      socket.on('error', () => undefined).resume();
+      await once(socket, 'connect');
+      opened.push(socket);
+      return socket;
+    };
+    const ask = async (socket: Socket): Promise<string> => {
+      socket.write(`GET /api/configurations HTTP/1.1\r\nHost: m3\r\nAuthorization: Bearer ${token}\r\n\r\n`);
+      const [answer] = await Promise.race([
+        once(socket, 'data'),
+        once(socket, 'close').then(() => ['closed']),
+      ]);
+      return String(answer).slice(9, 12);
+    };
+    const known = await open('127.0.0.1');
+    expect(await ask(known)).toBe('200');
+    const watch = await SocketClient.open(`${small.api.url}/watch`, { token });
+    for (let host = 1; host <= 6; host++) for (let made = 0; made < 3; made++) await open(`127.0.0.${host}`);
+    await until(() => expect(opened.filter(({ closed }) => closed).length).toBeGreaterThanOrEqual(11));
+    expect(await ask(known)).toBe('200');
+    await watch.close();
+    for (const socket of opened) socket.destroy();
+  });
+
+  it('gives an instance a share of its own', async () => {
+    const { id, createdAt } = await follower.api.putInstance(instanceRecord({ id: 'aaaaaa' }));
+    const own = follower.api.tokens.issue(id, createdAt);
+    world.election.lead(null);
+    const { pending } = follower.api.clock;
+    const reports = Array.from({ length: 8 }, () => send(follower, { path: '/instances', token: own }));
+    await until(() => expect(follower.api.clock.pending).toBe(pending + 8));
+    expect(JSON.parse((await send(follower, { path: '/instances', token: own })).body)).toMatchObject({
+      error: expect.stringContaining('too many requests of instances'),
+    });
+    const stranger = send(follower, { path: '/instances' });
+    await until(() => expect(follower.api.clock.pending).toBe(pending + 9));
+    world.election.lead(leader.peer);
+    for (const { status } of await Promise.all([...reports, stranger])) expect(status).toBe(401);
+  });
+});
+
 describe('while nobody leads', () => {
   it('a request waits for the next leader', async () => {
     world.election.lead(null);
@@ -218,13 +381,16 @@ describe('while nobody leads', () => {
 
   it('no more than 512 requests wait', async () => {
     world.election.lead(null);
+    const token = follower.api.admin;
     const before = follower.api.clock.pending;
-    const waiting = Array.from({ length: 512 }, () => send(follower, { path: '/instances' }));
+    const waiting = Array.from({ length: 512 }, () => send(follower, { path: '/instances', token }));
     await until(() => expect(follower.api.clock.pending).toBe(before + 512));
-    expect((await send(follower, { path: '/instances' })).status).toBe(503);
+    expect(await send(follower, { path: '/instances', token })).toMatchObject({
+      status: 503,
+      body: expect.stringContaining('too many requests wait for the leader'),
+    });
     world.election.lead(follower.peer);
-    const statuses = new Set((await Promise.all(waiting)).map(({ status }) => status));
-    expect([...statuses].filter((status) => status !== 429)).toEqual([401]);
+    expect(new Set((await Promise.all(waiting)).map(({ status }) => status))).toEqual(new Set([200]));
   });
 
   it('a leader whose state is not loaded yet keeps requests waiting, too', async () => {

@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { isWellFormedToken } from '../../../src/access/tokens.js';
+import { sessionKey } from '../../../src/store/keys.js';
 import { ApiWorld, instanceRecord } from '../../support/api/api-world.js';
 import { refusal } from '../../support/api/refusal.js';
 import { SocketClient } from '../../support/api/socket-client.js';
@@ -180,6 +181,16 @@ describe('a session ends', () => {
     }
     await isOver(busy.token, 'the session has ended');
     expect(await idsOf(world.admin)).toEqual([]);
+  });
+
+  it('later when another master has noted a use', async () => {
+    const { id, token } = await signIn(world.admin);
+    await world.clock.advance(8 * HOUR);
+    const { value } = world.sessions.get(id) ?? expect.fail('no session');
+    const used = { ...value, lastUse: { at: world.clock.now(), address: '127.0.0.9' } };
+    await world.sessions.until(await world.store.transact([{ do: 'put', key: sessionKey(id), value: used }]));
+    await world.clock.advance(8 * HOUR);
+    expect(await statusOf(token)).toBe(200);
   });
 
   it('with its key, and does not come back with another key of that label', async () => {

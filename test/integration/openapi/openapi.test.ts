@@ -95,8 +95,8 @@ describe('the description of the API', () => {
         .filter(({ operation }) => !Object.hasOwn(operation.responses, status))
         .map(({ path }) => path);
     expect([without('502'), without('503')]).toEqual([
-      ['/ping', '/metrics'],
-      ['/ping', '/metrics'],
+      ['/ping', '/metrics', '/node', '/node/config', '/node/reload', '/node/stop', '/openapi.json'],
+      ['/ping', '/metrics', '/openapi.json'],
     ]);
   });
 

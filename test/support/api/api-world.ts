@@ -247,6 +247,7 @@ export class ApiWorld {
   /** Every lifecycle write awaits it, so that a test can hold a write. */
   hold: () => Promise<void> = async () => {};
   isReady = true;
+  hasKeys = true;
   admin = '';
   readonly server: ApiServer;
   readonly templates: TemplateWorld;
@@ -407,6 +408,7 @@ export class ApiWorld {
       keys: this.keys,
       sessions: this.sessions,
       isReady: () => this.isReady,
+      hasKeys: () => this.hasKeys,
       leadership: new SoleLeadership({ nodeId: 'alpha', clusterAddress: 'alpha:6000', since: 0 }),
       led: () => ({
         creations: {

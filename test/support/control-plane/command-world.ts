@@ -206,6 +206,7 @@ export class CommandWorld {
       version: '1.2.3',
       dashboard: new DashboardFiles({ directory: '/nonexistent', isOn: true }),
       isReady: () => true,
+      hasKeys: () => true,
       verifyInstanceToken: () => undefined,
       metrics: this.plane.metrics,
       terminals: master.terminals,
