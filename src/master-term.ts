@@ -89,7 +89,7 @@ export class MasterTerm {
     const { templates, clock } = options;
     this.#options = options;
     this.#lasting = lasting;
-    // Everything that follows the state in this term listens, and Node warns from 11 on.
+    // Every part that follows the state in this term adds a listener, and Node would warn from the 11th on.
     setMaxListeners(0, this.#ending.signal);
     const { state, writer, beats, holdings } = lasting;
     const { changes, ledger } = holdings;
@@ -116,7 +116,7 @@ export class MasterTerm {
     });
   }
 
-  /** From now on nodes are let in. */
+  /** Starts to follow the nodes, and lets them in. */
   start(): void {
     const { templates, leadership } = this.#options;
     this.#lasting.beats.start();

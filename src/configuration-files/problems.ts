@@ -108,7 +108,7 @@ function problemOfIssue(issue: Issue, path: readonly PropertyKey[], rules: Rule,
     case 'custom':
     case 'invalid_format': {
       const value = valueAt(input, path);
-      // Show no value when the field is absent: its default breaks the rule.
+      // Show no value when the field is absent: then its default breaks the rule.
       const is = value === undefined ? '' : shown(path, value);
       return { path, message: `${issue.message}${is}`, at: 'value' };
     }

@@ -30,7 +30,7 @@ const TURN_MS = 5;
 const LOOK_MS = 5000;
 const LOOKS_BEFORE_BEAT = 2;
 const MAX_NAME_BYTES = 64;
-/** Equal to the default of a live log. */
+/** How many earlier lines a client gets by default, as on the socket of a live log. */
 const DEFAULT_TAIL = 100;
 const BEAT = new MessagePacket([BEAT_TEXT]);
 

@@ -23,7 +23,7 @@ const PTS_MAJOR = 136;
 /** The facts that are decided when the run begins. */
 export interface RunRecord {
   readonly bootId: string;
-  /** See session-prelude.ts. */
+  /** A secret of the session's shell: see `endMark` in session-prelude.ts. */
   readonly nonce: string;
   readonly log: StartRequest['log'];
 }
