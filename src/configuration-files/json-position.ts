@@ -25,7 +25,7 @@ export class JsonTextError extends Error implements TextPosition {
 }
 
 /** A place in a JSON text. `at`: where the value begins, or its key. */
-export interface JsonPlace {
+interface JsonPlace {
   readonly path: readonly PropertyKey[];
   readonly at: 'key' | 'value';
 }
