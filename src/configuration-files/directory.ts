@@ -13,6 +13,7 @@ import { fileReason } from './file-reason.js';
 import { MAX_FILE_BYTES, type ParsedConfiguration, parseConfigurationFile } from './parse.js';
 
 const FILES_AT_ONCE = 32;
+const NOT_UTF8 = 'its name is not UTF-8, so it is not read: rename it';
 /**
  * The age below which two writes of a file may have the same time stamp: file systems stamp in steps of up to 10 ms.
  */
@@ -166,9 +167,15 @@ export class DirectoryReader {
       if (known?.isFresh === false && known.reading.signature === signatureOf(status)) return known.reading;
       return await this.#readChanged(file, path);
     } catch (error) {
-      if (isMissing(error) && !(await hasEntry(path))) return undefined;
+      if (isMissing(error) && !(await hasEntry(path)))
+        return (await this.#isMisnamed(file)) ? broken(file, 'misnamed', NOT_UTF8) : undefined;
       return broken(file, 'unreadable', `cannot be read: ${fileReason(error)}`);
     }
+  }
+
+  /** True for a file of the directory that cannot be opened by its name, because bytes of the name were replaced. */
+  async #isMisnamed(file: string): Promise<boolean> {
+    return file.includes('\uFFFD') && (await readdir(this.#directory)).includes(file);
   }
 
   async #readChanged(file: string, path: string): Promise<Reading> {

@@ -2,6 +2,7 @@
  * Reads JSON text and remembers the position of each value, so that a fault can be shown with line and column on
  * every version of Node. Used for configuration files and for the node's own config.json.
  */
+import { quoteText } from '../model/words.js';
 
 export interface TextPosition {
   /** 1-based. */
@@ -23,79 +24,159 @@ export class JsonTextError extends Error implements TextPosition {
   }
 }
 
+/** A place in a JSON text. `at`: where the value begins, or its key. */
+interface JsonPlace {
+  readonly path: readonly PropertyKey[];
+  readonly at: 'key' | 'value';
+}
+
 export interface JsonText {
   readonly value: unknown;
-  /** The position where the value at `path` begins, or its key. For a missing value: where its parent begins. */
-  positionOf(path: readonly PropertyKey[], at?: 'key' | 'value'): TextPosition;
+  /** Finds all these places in one reading of the text. For a missing value: where its parent begins. */
+  positionsOf(places: readonly JsonPlace[]): TextPosition[];
+}
+
+/** One of several texts, and where it begins in the whole. */
+export interface JsonPart {
+  readonly text: string;
+  readonly at: TextPosition;
 }
 
 /** The deepest nesting: far more than any schema of Drover, far less than the stack allows. */
 export const MAX_JSON_DEPTH = 64;
+/** The most values in a text, so that reading it is short: ten times what a configuration can hold. */
+export const MAX_JSON_VALUES = 100_000;
+/** The most texts in one, which is also the most of one plan. */
+const MAX_JSON_PARTS = 10_000;
+const BEGINNING: TextPosition = { line: 1, column: 1 };
 
+/** A wanted place. The scanner fills in the offsets; -1: the text has no such value. */
 interface Place {
-  readonly start: number;
-  readonly keyStart: number;
+  start: number;
+  keyStart: number;
   readonly children: Map<PropertyKey, Place>;
 }
 
 /**
- * Reads strict JSON with an optional byte order mark. A key given twice in one object is an error. Throws
- * JsonTextError.
+ * Reads strict JSON with an optional byte order mark. A key given twice in one object is an error, as are more than
+ * MAX_JSON_VALUES values. `at`: the position of the text in a larger one. Throws JsonTextError.
  */
-export function readJsonText(source: string): JsonText {
-  const text = source.startsWith('\uFEFF') ? source.slice(1) : source;
-  const root = new JsonScanner(text).scan();
+export function readJsonText(source: string, at = BEGINNING): JsonText {
+  const text = withoutMark(source);
+  try {
+    new JsonScanner(text).scan();
+  } catch (error) {
+    throw error instanceof JsonTextError ? new JsonTextError(error.message, moved(error, at)) : error;
+  }
   const value: unknown = JSON.parse(text);
-  return { value, positionOf: (path, at = 'value') => positionAt(text, offsetOf(root, path, at)) };
+  return { value, positionsOf: (places) => positionsOf(text, places).map((position) => moved(position, at)) };
 }
 
 /**
- * Splits several JSON values that stand one after another, or the items of a lone array, into their texts. Blanks
- * before each text keep its line and column. Throws JsonTextError.
+ * Splits several JSON values that stand one after another, or the items of a lone array, into their texts. Throws
+ * JsonTextError, also for more than 10,000 texts.
  */
-export function splitJsonTexts(source: string): string[] {
-  const text = source.startsWith('\uFEFF') ? source.slice(1) : source;
-  return new JsonScanner(text).split().map(([start, end]) => {
-    const { line, column } = positionAt(text, start);
-    return `${'\n'.repeat(line - 1)}${' '.repeat(column - 1)}${text.slice(start, end)}`;
-  });
+export function splitJsonTexts(source: string): JsonPart[] {
+  const text = withoutMark(source);
+  const parts = new JsonScanner(text).split();
+  const positions = positionsAt(
+    text,
+    parts.map(([start]) => start),
+  );
+  return parts.map(([start, end], index) => ({
+    text: text.slice(start, end),
+    at: positions[index] ?? BEGINNING,
+  }));
+}
+
+function withoutMark(source: string): string {
+  return source.startsWith('\uFEFF') ? source.slice(1) : source;
+}
+
+function moved({ line, column }: TextPosition, by: TextPosition): TextPosition {
+  return { line: by.line + line - 1, column: line === 1 ? by.column + column - 1 : column };
+}
+
+function positionsOf(text: string, places: readonly JsonPlace[]): TextPosition[] {
+  if (places.length === 0) return [];
+  const root = newPlace();
+  let count = 1;
+  for (const { path } of places) {
+    let place = root;
+    for (const segment of path) {
+      let child = place.children.get(segment);
+      if (child === undefined) {
+        child = newPlace();
+        place.children.set(segment, child);
+        count++;
+      }
+      place = child;
+    }
+  }
+  new JsonScanner(text).locate(root, count);
+  return positionsAt(
+    text,
+    places.map(({ path, at }) => offsetOf(root, path, at)),
+  );
+}
+
+function newPlace(): Place {
+  return { start: -1, keyStart: -1, children: new Map() };
 }
 
 function offsetOf(root: Place, path: readonly PropertyKey[], at: 'key' | 'value'): number {
   let place = root;
   for (const segment of path) {
     const child = place.children.get(segment);
-    if (child === undefined) return place.start;
+    if (child === undefined || child.start < 0) return place.start;
     place = child;
   }
   return at === 'key' ? place.keyStart : place.start;
 }
 
-function positionAt(text: string, offset: number): TextPosition {
-  const before = text.slice(0, offset);
-  const lastBreak = before.lastIndexOf('\n');
-  return { line: before.split('\n').length, column: offset - lastBreak };
+/** The positions of these offsets, in their order. The text is read once, however many there are. */
+function positionsAt(text: string, offsets: readonly number[]): TextPosition[] {
+  const found = new Map<number, TextPosition>();
+  let line = 1;
+  let lineStart = 0;
+  let lineEnd = text.indexOf('\n');
+  for (const offset of [...offsets].sort((a, b) => a - b)) {
+    for (; lineEnd >= 0 && lineEnd < offset; lineEnd = text.indexOf('\n', lineStart)) {
+      line++;
+      lineStart = lineEnd + 1;
+    }
+    found.set(offset, { line, column: offset - lineStart + 1 });
+  }
+  return offsets.map((offset) => found.get(offset) ?? BEGINNING);
 }
 
-/** Checks the grammar and notes the positions; JSON.parse makes the values. */
+/** Checks the grammar and notes the wanted positions; JSON.parse makes the values. */
 class JsonScanner {
   readonly #text: string;
   // Sticky patterns carry a position, so each scanner has its own.
-  readonly #space = /[ \t\n\r]*/y;
   readonly #number = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
   readonly #literal = /true|false|null/y;
   readonly #escape = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
   #offset = 0;
+  #values = 0;
+  /** How many wanted places are still to be found. At 0 the reading ends. */
+  #left = Number.POSITIVE_INFINITY;
 
   constructor(text: string) {
     this.#text = text;
   }
 
-  scan(): Place {
-    const root = this.#value(0);
+  /** Fills in the offsets of `wanted`, which has `count` places, in a text that was scanned. */
+  locate(wanted: Place, count: number): void {
+    this.#left = count;
+    this.#value(0, wanted);
+  }
+
+  /** Checks the whole text. */
+  scan(): void {
+    this.#value(0);
     this.#skipSpace();
     if (this.#offset < this.#text.length) this.#fail(`expected the end of the file, found ${this.#found()}`);
-    return root;
   }
 
   /** Start and end of each value, or of each item when the text is one array. */
@@ -104,6 +185,9 @@ class JsonScanner {
     const take = (): void => {
       this.#skipSpace();
       const start = this.#offset;
+      if (values.length === MAX_JSON_PARTS) this.#fail(`more than ${MAX_JSON_PARTS} texts`);
+      // Each text is read again on its own, with a limit of its own.
+      this.#values = 0;
       this.#value(0);
       values.push([start, this.#offset]);
     };
@@ -121,45 +205,57 @@ class JsonScanner {
     return values;
   }
 
-  #value(depth: number, keyStart?: number): Place {
+  #value(depth: number, wanted?: Place, keyStart?: number): void {
     this.#skipSpace();
     if (depth > MAX_JSON_DEPTH) this.#fail(`nested deeper than ${MAX_JSON_DEPTH} levels`);
+    if (++this.#values > MAX_JSON_VALUES) this.#fail(`more than ${MAX_JSON_VALUES} values`);
     const start = this.#offset;
-    const place: Place = { start, keyStart: keyStart ?? start, children: new Map() };
+    if (wanted !== undefined) {
+      wanted.start = start;
+      wanted.keyStart = keyStart ?? start;
+      if (--this.#left === 0) return;
+    }
     const first = this.#text[start];
-    if (first === '{') this.#members(place, depth);
-    else if (first === '[') this.#items(place, depth);
+    if (first === '{') this.#members(depth, wanted);
+    else if (first === '[') this.#items(depth, wanted);
     else if (first === '"') this.#string();
     else if (!this.#match(this.#literal) && !this.#match(this.#number))
       this.#fail(`expected a value, found ${this.#found()}`);
-    return place;
   }
 
-  #members(place: Place, depth: number): void {
+  #members(depth: number, wanted: Place | undefined): void {
     this.#offset++;
     if (this.#take('}')) return;
+    const keys = this.#isFirstReading ? new Set<string>() : undefined;
     do {
       this.#skipSpace();
       const keyStart = this.#offset;
       if (this.#text[keyStart] !== '"')
         this.#fail(`expected a field name in double quotes, found ${this.#found()}`);
-      this.#string();
-      const key = String(JSON.parse(this.#text.slice(keyStart, this.#offset)));
-      if (place.children.has(key)) this.#fail(`the field ${JSON.stringify(key)} is given twice`, keyStart);
+      const key = this.#string();
+      if (keys?.has(key)) this.#fail(`the field ${quoteText(key)} is given twice`, keyStart);
+      keys?.add(key);
       if (!this.#take(':')) this.#fail(`expected ":" after the field name, found ${this.#found()}`);
-      place.children.set(key, this.#value(depth + 1, keyStart));
+      this.#value(depth + 1, wanted?.children.get(key), keyStart);
     } while (this.#more('}'));
   }
 
-  #items(place: Place, depth: number): void {
+  #items(depth: number, wanted: Place | undefined): void {
     this.#offset++;
     if (this.#take(']')) return;
-    do place.children.set(place.children.size, this.#value(depth + 1));
+    let index = 0;
+    do this.#value(depth + 1, wanted?.children.get(index++));
     while (this.#more(']'));
   }
 
-  /** True after a comma, false after the closing bracket. */
+  /** The keys of an object are compared at the first reading only. */
+  get #isFirstReading(): boolean {
+    return this.#left === Number.POSITIVE_INFINITY;
+  }
+
+  /** True after a comma; false after the closing bracket, and when all is found. */
   #more(close: string): boolean {
+    if (this.#left === 0) return false;
     if (this.#take(close)) return false;
     const comma = this.#offset;
     if (!this.#take(',')) this.#fail(`expected "," or "${close}", found ${this.#found()}`);
@@ -168,23 +264,30 @@ class JsonScanner {
     return true;
   }
 
+  /** Reads a text and returns it. */
   // Use a loop: one expression over a megabyte of text would exhaust the matcher's stack.
-  #string(): void {
+  #string(): string {
     const start = this.#offset++;
+    let isPlain = true;
     for (;;) {
       const code = this.#text.charCodeAt(this.#offset);
       if (Number.isNaN(code)) this.#fail('a text is not closed with a double quote', start);
       if (code < 0x20) this.#fail('a text must not hold a raw line break or control character (write \\n)');
       if (code === 0x22) break;
-      if (code !== 0x5c) this.#offset++;
-      else if (!this.#match(this.#escape))
-        this.#fail('unknown escape in a text (write \\\\ for a backslash)');
+      if (code !== 0x5c) {
+        this.#offset++;
+        continue;
+      }
+      isPlain = false;
+      if (!this.#match(this.#escape)) this.#fail('unknown escape in a text (write \\\\ for a backslash)');
     }
     this.#offset++;
+    if (isPlain) return this.#text.slice(start + 1, this.#offset - 1);
+    return String(JSON.parse(this.#text.slice(start, this.#offset)));
   }
 
   #skipSpace(): void {
-    this.#match(this.#space);
+    while (isSpace(this.#text.charCodeAt(this.#offset))) this.#offset++;
   }
 
   #take(character: string): boolean {
@@ -209,6 +312,10 @@ class JsonScanner {
   }
 
   #fail(message: string, offset = this.#offset): never {
-    throw new JsonTextError(message, positionAt(this.#text, offset));
+    throw new JsonTextError(message, positionsAt(this.#text, [offset])[0] ?? BEGINNING);
   }
+}
+
+function isSpace(code: number): boolean {
+  return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;
 }

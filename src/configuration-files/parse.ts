@@ -8,18 +8,31 @@ import {
   type ConfigurationWarning,
   configurationSchema,
   hashConfiguration,
+  overfullMap,
+  TEXT_MAPS,
 } from '../model/configuration.js';
 import { DroverError } from '../model/errors.js';
 import { nameSchema } from '../model/names.js';
 import {
+  type JsonPart,
   type JsonText,
   JsonTextError,
   MAX_JSON_DEPTH,
+  MAX_JSON_VALUES,
   readJsonText,
   type TextPosition,
 } from './json-position.js';
-import { fieldName, type Problem, problemsOf, problemsText } from './problems.js';
-import { warningsOf } from './warnings.js';
+import {
+  type Finding,
+  type Findings,
+  fieldName,
+  firstOf,
+  moreText,
+  type Problem,
+  problemsOf,
+  problemsText,
+} from './problems.js';
+import { CONFIGURATION_RULES, warningsOf } from './warnings.js';
 
 /** The largest file that is read. */
 export const MAX_FILE_BYTES = 1024 * 1024;
@@ -27,46 +40,52 @@ export const MAX_FILE_BYTES = 1024 * 1024;
 /** Names that reach an object's prototype in careless code; refused at every level. */
 const FORBIDDEN_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 
+const HALF_OF_A_PAIR = /\p{Surrogate}/u;
+const FIELDS = Object.keys(configurationSchema.shape);
+
 /** A valid configuration of a file or a body. */
 export interface ParsedConfiguration {
   readonly configuration: Configuration;
   readonly hash: string;
   /** The object as its author wrote it: with fields that the schema does not know, and without the defaults. */
   readonly content: object;
-  /** Fields and values that have no effect, in the order of the text. */
+  /** The first 100 fields and values that have no effect, in the order of the text. */
   readonly warnings: readonly ConfigurationWarning[];
 }
 
 /** The result of a check: a valid configuration with its oddities, or the problems of an invalid one. */
 type Checked =
-  | { readonly configuration: Configuration; readonly content: object; readonly oddities: readonly Problem[] }
-  | { readonly problems: readonly Problem[] };
+  | { readonly configuration: Configuration; readonly content: object; readonly oddities: Findings }
+  | { readonly problems: Findings };
 
-/** Judges the text of the file `file`. The file's name stands for a missing `name`; null: `name` is required. */
+/**
+ * Judges the text of the file `file`, or one of several texts in it. The file's name stands for a missing `name`; null:
+ * `name` is required.
+ */
 export function parseConfigurationFile(
   file: string,
-  text: string,
+  whole: string | JsonPart,
   defaultName: string | null = file.replace(/\.json$/, ''),
 ): { readonly parsed: ParsedConfiguration } | { readonly error: ConfigurationFileError } {
+  const { text, at } = typeof whole === 'string' ? { text: whole } : whole;
   try {
-    const { value, positionOf } = readJsonText(text);
-    const checked = checkConfiguration(value, defaultName);
-    const placed = inOrder(checked, positionOf);
-    if (!('problems' in checked)) {
-      const warnings = placed.map(({ problem, position }) => toWarning(problem, position));
-      return { parsed: parsedOf(checked, warnings) };
-    }
-    const field = fieldName(placed[0]?.problem.path ?? []);
-    const message = problemsText(placed.map(({ problem }) => problem));
-    const position = placed[0]?.position ?? { line: 1, column: 1 };
+    const { value, positionsOf } = readJsonText(text, at);
+    const checked = checkConfiguration(value, namedIn(value) ?? defaultName);
+    if (!('problems' in checked))
+      return { parsed: parsedOf(checked, warningsIn(checked.oddities, positionsOf)) };
+    const { more } = checked.problems;
+    const placed = inOrder(checked.problems, positionsOf);
+    const field = fieldName(placed[0]?.path ?? []);
+    const { line, column } = placed[0] ?? { line: 1, column: 1 };
     const name = nameIn(value);
     return {
       error: {
         file,
         ...(name !== undefined && { name }),
-        ...position,
+        line,
+        column,
         field: field === '' ? null : field,
-        message,
+        message: problemsText({ first: placed, more }),
       },
     };
   } catch (error) {
@@ -78,51 +97,74 @@ export function parseConfigurationFile(
 
 /**
  * Judges a text that is being typed for the configuration `name`: its faults with their places, or if none, its
- * warnings. The path's name counts, as in a PUT.
+ * warnings; the first 100. The path's name counts, as in a PUT.
  */
 export function judgeConfigurationText(
   name: string,
   text: string,
 ): { readonly problems: ConfigurationWarning[]; readonly warnings: ConfigurationWarning[] } {
   try {
-    const { value, positionOf } = readJsonText(text);
-    const checked = checkConfiguration(underName(name, value), name);
-    const found = inOrder(checked, positionOf).map(({ problem, position }) => toWarning(problem, position));
-    if ('problems' in checked) return { problems: found, warnings: [] };
-    return { problems: [], warnings: [...otherName(name, value, positionOf), ...found] };
+    const { value, positionsOf } = readJsonText(text);
+    const checked = checkConfiguration(value, name);
+    if ('problems' in checked) return { problems: warningsIn(checked.problems, positionsOf), warnings: [] };
+    const warnings = warningsIn(checked.oddities, positionsOf);
+    return { problems: [], warnings: [...otherName(name, value, positionsOf), ...warnings] };
   } catch (error) {
     if (!(error instanceof JsonTextError)) throw error;
     const { line, column, message } = error;
     return { problems: [{ line, column, field: '', message: `not valid JSON: ${message}` }], warnings: [] };
   }
 }
-
 /** Warns about another name: the author wants another configuration, or has copied the text from one. */
 function* otherName(
   name: string,
   value: unknown,
-  positionOf: JsonText['positionOf'],
+  positionsOf: JsonText['positionsOf'],
 ): Generator<ConfigurationWarning> {
-  const said: unknown = Object(value) === value ? Reflect.get(Object(value), 'name') : undefined;
+  const said = namedIn(value);
   if (said === undefined || said === name) return;
   const message = `has no effect here: the configuration is called ${name}`;
-  yield { ...positionOf(['name']), field: 'name', message };
+  for (const position of positionsOf([{ path: ['name'], at: 'value' }]))
+    yield { ...position, field: 'name', message };
 }
 
+type Placed = Problem & TextPosition;
+
 /** The problems or oddities with their places, in the order of the text. */
-function inOrder(
-  checked: Checked,
-  positionOf: JsonText['positionOf'],
-): { readonly problem: Problem; readonly position: TextPosition }[] {
-  return ('problems' in checked ? checked.problems : checked.oddities)
-    .map((problem) => ({ problem, position: positionOf(problem.path, problem.at) }))
-    .sort((a, b) => a.position.line - b.position.line || a.position.column - b.position.column);
+function inOrder({ first }: Findings, positionsOf: JsonText['positionsOf']): Placed[] {
+  const positions = positionsOf(first);
+  return first
+    .map((problem, index) => ({ ...problem, ...(positions[index] ?? { line: 1, column: 1 }) }))
+    .sort((a, b) => a.line - b.line || a.column - b.column);
+}
+
+function warningsIn(findings: Findings, positionsOf: JsonText['positionsOf']): ConfigurationWarning[] {
+  return toWarnings({ first: inOrder(findings, positionsOf), more: findings.more });
+}
+
+/** The last warning tells how many more there are. */
+function toWarnings({
+  first,
+  more,
+}: {
+  readonly first: readonly (Problem & Partial<TextPosition>)[];
+  readonly more: number;
+}): ConfigurationWarning[] {
+  return first.map(({ path, message, line = null, column = null }, index) => {
+    const rest = index === first.length - 1 ? moreText(more) : '';
+    return { line, column, field: fieldName(path), message: `${message}${rest}` };
+  });
+}
+
+/** The object's own `name`; undefined: it has none, or is no object. */
+function namedIn(value: unknown): unknown {
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, 'name')
+    ? Reflect.get(value, 'name')
+    : undefined;
 }
 
 function nameIn(value: unknown): string | undefined {
-  const isObject = typeof value === 'object' && value !== null && Object.hasOwn(value, 'name');
-  const { data } = nameSchema.safeParse(isObject ? Reflect.get(value, 'name') : undefined);
-  return data;
+  return nameSchema.safeParse(namedIn(value)).data;
 }
 
 /**
@@ -130,21 +172,12 @@ function nameIn(value: unknown): string | undefined {
  * DRV_CONFIGURATION_INVALID, which names every wrong field and what it must be.
  */
 export function validateConfiguration(name: string, input: unknown): ParsedConfiguration {
-  const checked = checkConfiguration(underName(name, input), name);
+  const checked = checkConfiguration(input, name);
   if ('problems' in checked)
     throw new DroverError('DRV_CONFIGURATION_INVALID', problemsText(checked.problems));
-  const nowhere = { line: null, column: null };
-  return parsedOf(
-    checked,
-    checked.oddities.map((oddity) => toWarning(oddity, nowhere)),
-  );
-}
-
-function toWarning(
-  { path, message }: Problem,
-  place: Pick<ConfigurationWarning, 'line' | 'column'>,
-): ConfigurationWarning {
-  return { ...place, field: fieldName(path), message };
+  const said = namedIn(input);
+  const content = said === undefined || said === name ? checked.content : { ...checked.content, name };
+  return parsedOf({ ...checked, content }, toWarnings(checked.oddities));
 }
 
 function parsedOf(
@@ -154,37 +187,57 @@ function parsedOf(
   return { configuration, content, hash: hashConfiguration(configuration), warnings };
 }
 
-function underName(name: string, input: unknown): unknown {
-  const isObject = typeof input === 'object' && input !== null && !Array.isArray(input);
-  return isObject && Object.hasOwn(input, 'name') ? { ...input, name } : input;
-}
-
-function checkConfiguration(input: unknown, defaultName: string | null): Checked {
-  if (typeof input !== 'object' || input === null || Array.isArray(input)) {
-    return { problems: [{ path: [], message: 'a configuration must be an object in { }', at: 'value' }] };
+/** Judges the content under the given name, whatever name it has itself. Null: it has none, and needs one. */
+function checkConfiguration(input: unknown, name: unknown): Checked {
+  if (typeof input !== 'object' || input === null || Array.isArray(input))
+    return { problems: one([], 'a configuration must be an object in { }') };
+  const unsafe = firstOf(unsafeParts(input));
+  if (unsafe.first.length > 0) return { problems: unsafe };
+  // A copy of the known fields alone is cheap, however many others there are.
+  const known: Record<string, unknown> = {};
+  for (const field of FIELDS) if (Object.hasOwn(input, field)) known[field] = Reflect.get(input, field);
+  if (name !== null) known.name = name;
+  for (const field of TEXT_MAPS) {
+    const problem = overfullMap(known[field]);
+    if (problem !== undefined) return { problems: one([field], problem) };
   }
-  const unsafe = [...unsafeParts(input, [])];
-  if (unsafe.length > 0) return { problems: unsafe };
-  const isNamed = Object.hasOwn(input, 'name') || defaultName === null;
-  const named = isNamed ? input : { ...input, name: defaultName };
-  const result = configurationSchema.safeParse(named);
-  if (!result.success) return { problems: problemsOf(configurationSchema, result.error.issues, named) };
+  const result = configurationSchema.safeParse(known);
+  if (!result.success) return { problems: problemsOf(CONFIGURATION_RULES, result.error.issues, known) };
   return { configuration: result.data, content: input, oddities: warningsOf(input, result.data) };
 }
 
+function one(path: readonly PropertyKey[], message: string): Findings {
+  return { first: [{ path, message, at: 'value' }], more: 0 };
+}
+
 /** Finds faults that the schema cannot see: it would drop such keys, or change such texts when it stores them. */
-function* unsafeParts(value: unknown, path: readonly PropertyKey[]): Generator<Problem> {
-  if (typeof value === 'string' && /\p{Surrogate}/u.test(value)) {
-    yield { path, message: 'must not hold half of a surrogate pair', at: 'value' };
-  }
-  if (typeof value !== 'object' || value === null) return;
-  if (path.length > MAX_JSON_DEPTH) {
-    yield { path, message: `nested deeper than ${MAX_JSON_DEPTH} levels`, at: 'value' };
-    return;
-  }
-  for (const [key, child] of Object.entries(value)) {
-    const childPath = [...path, Array.isArray(value) ? Number(key) : key];
-    if (FORBIDDEN_KEYS.has(key)) yield { path: childPath, message: 'this key is not allowed', at: 'key' };
-    else yield* unsafeParts(child, childPath);
-  }
+function unsafeParts(input: object): Finding[] {
+  const found: Finding[] = [];
+  const path: PropertyKey[] = [];
+  let values = 0;
+  const find = (message: string, at: Problem['at'] = 'value'): void => {
+    const here = [...path];
+    found.push(() => ({ path: here, message, at }));
+  };
+  const visit = (value: unknown): void => {
+    values++;
+    if (typeof value === 'string' && HALF_OF_A_PAIR.test(value))
+      find('must not hold half of a surrogate pair');
+    if (typeof value !== 'object' || value === null) return;
+    if (path.length > MAX_JSON_DEPTH) {
+      find(`nested deeper than ${MAX_JSON_DEPTH} levels`);
+      return;
+    }
+    const isList = Array.isArray(value);
+    for (const key of isList ? value.keys() : Object.keys(value)) {
+      if (values > MAX_JSON_VALUES) return;
+      path.push(key);
+      if (typeof key === 'string' && FORBIDDEN_KEYS.has(key)) find('this key is not allowed', 'key');
+      else visit(Reflect.get(value, key));
+      path.pop();
+    }
+  };
+  visit(input);
+  if (values > MAX_JSON_VALUES) find(`must hold at most ${MAX_JSON_VALUES} values`);
+  return found;
 }

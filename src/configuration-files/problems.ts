@@ -16,10 +16,21 @@ export interface Problem {
   readonly at: 'key' | 'value';
 }
 
+/** Some faults of a text: the first, for a person to read, and how many more there are. */
+export interface Findings {
+  readonly first: readonly Problem[];
+  readonly more: number;
+}
+
+/** A fault whose words are made only when it is among the first. */
+export type Finding = () => Problem;
+
 type Issue = z.core.$ZodIssue;
 type Rule = z.core.JSONSchema.BaseSchema;
 
 const SECRET_FIELDS: ReadonlySet<PropertyKey> = new Set(['joinToken', 'environmentVariables', 'properties']);
+/** How many faults of one text are put into words and located. A text of 1 MiB may have 80,000. */
+const MAX_FOUND = 100;
 const MAX_SHOWN = 5;
 const MAX_SHOWN_CHARS = 60;
 
@@ -31,53 +42,81 @@ export function fieldName(path: readonly PropertyKey[]): string {
 function segmentText(segment: PropertyKey, isFirst: boolean): string {
   if (typeof segment === 'number') return `[${segment}]`;
   const text = String(segment);
+  // quoteText cuts: a key may be as long as the text that holds it.
   if (!/^[A-Za-z_][A-Za-z0-9_-]{0,63}$/.test(text)) return `[${quoteText(text)}]`;
   return isFirst ? text : `.${text}`;
 }
 
 /** The problems as one line: `cpu: must be …; ramMB: must be … (and 3 more)`. */
-export function problemsText(problems: readonly Problem[]): string {
-  const lines = problems.slice(0, MAX_SHOWN).map(({ path, message }) => {
+export function problemsText({ first, more }: Findings): string {
+  const lines = first.slice(0, MAX_SHOWN).map(({ path, message }) => {
     const field = fieldName(path);
     return field === '' ? message : `${field}: ${message}`;
   });
-  const more = problems.length - lines.length;
-  return lines.join('; ') + (more > 0 ? ` (and ${more} more)` : '');
+  return lines.join('; ') + moreText(more + first.length - lines.length);
 }
 
-/** The problems of `input` under `schema`; `issues` is the result of its safeParse. */
-export function problemsOf(schema: z.ZodType, issues: readonly Issue[], input: unknown): Problem[] {
-  const rules = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
-  return issues.flatMap((issue) => problemsOfIssue(issue, rules, input));
+/** ` (and 3 more)`; empty for none. */
+export function moreText(more: number): string {
+  return more > 0 ? ` (and ${more} more)` : '';
 }
 
-function problemsOfIssue(issue: Issue, rules: Rule, input: unknown): Problem[] {
-  const { path } = issue;
-  const rule = ruleAt(rules, path);
-  switch (issue.code) {
-    case 'unrecognized_keys':
-      return issue.keys.map((key) => unknownField([...path, key], key, rule));
-    case 'invalid_key':
-      return [{ path, message: issue.issues[0]?.message ?? 'key is not allowed', at: 'key' }];
-    case 'invalid_union': {
-      const inner = insideOf(issue.errors);
-      if (inner !== undefined)
-        return inner.flatMap((one) =>
-          problemsOfIssue({ ...one, path: [...path, ...one.path] }, rules, input),
-        );
-      break;
+/** The first 100 of all that is found, and the number of the rest. */
+export function firstOf(found: Iterable<Finding>): Findings {
+  const first: Problem[] = [];
+  let more = 0;
+  for (const finding of found) {
+    if (first.length < MAX_FOUND) first.push(finding());
+    else more++;
+  }
+  return { first, more };
+}
+
+/** The problems of `input` under the schema of `rules`; `issues` is the result of its safeParse. */
+export function problemsOf(rules: Rule, issues: readonly Issue[], input: unknown): Findings {
+  return firstOf(findingsOf(issues, rules, input, []));
+}
+
+/** The values that a schema accepts, for the words of its faults. */
+export function rulesOf(schema: z.ZodType): Rule {
+  return z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
+}
+
+function* findingsOf(
+  issues: readonly Issue[],
+  rules: Rule,
+  input: unknown,
+  at: readonly PropertyKey[],
+): Generator<Finding> {
+  for (const issue of issues) {
+    const path = at.length === 0 ? issue.path : [...at, ...issue.path];
+    if (issue.code === 'unrecognized_keys') {
+      const parent = ruleAt(rules, path);
+      for (const key of issue.keys) yield () => unknownField([...path, key], key, parent);
+      continue;
     }
+    const inner = issue.code === 'invalid_union' ? insideOf(issue.errors) : undefined;
+    if (inner === undefined) yield () => problemOfIssue(issue, path, rules, input);
+    else yield* findingsOf(inner, rules, input, path);
+  }
+}
+
+function problemOfIssue(issue: Issue, path: readonly PropertyKey[], rules: Rule, input: unknown): Problem {
+  switch (issue.code) {
+    case 'invalid_key':
+      return { path, message: issue.issues[0]?.message ?? 'key is not allowed', at: 'key' };
     case 'custom':
     case 'invalid_format': {
       const value = valueAt(input, path);
       // Show no value when the field is absent: then its default breaks the rule.
       const is = value === undefined ? '' : shown(path, value);
-      return [{ path, message: `${issue.message}${is}`, at: 'value' }];
+      return { path, message: `${issue.message}${is}`, at: 'value' };
     }
-    default:
+    default: {
+      const message = `must be ${accepted(ruleAt(rules, path))}${shown(path, valueAt(input, path))}`;
+      return { path, message, at: 'value' };
+    }
   }
-  const message = `must be ${accepted(rule)}${shown(path, valueAt(input, path))}`;
-  return [{ path, message, at: 'value' }];
 }
 
 /** For a union: the issues of the branch whose type matches the value; undefined: none matches. */
@@ -87,29 +126,36 @@ function insideOf(kinds: readonly (readonly Issue[])[]): readonly Issue[] | unde
   );
 }
 
-/** The fields of `input` that `schema` does not know and left out of `output`, at every level. */
-export function unknownFieldsOf(schema: z.ZodType, input: object, output: object): Problem[] {
-  const paths = [...unknownPaths(input, output, [])];
-  if (paths.length === 0) return [];
-  const rules = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
-  return paths.map((path) => {
-    const names = Object.keys(ruleAt(rules, path.slice(0, -1))?.properties ?? {});
-    const nearest = nearestName(String(path.at(-1)), names);
-    const hint = nearest === undefined ? '' : `; did you mean "${nearest}"?`;
-    return { path, message: `unknown field, has no effect${hint}`, at: 'key' };
-  });
+/**
+ * The fields of `input` that the schema of `rules` does not know and left out of `output`, at every level. The field
+ * `except` of the whole is not named.
+ */
+export function* unknownFieldsOf(
+  rules: Rule,
+  input: object,
+  output: object,
+  except: string,
+): Generator<Finding> {
+  for (const [parent, key] of unknownKeys(input, output, [])) {
+    if (key === except && parent.length === 0) continue;
+    yield () => {
+      const nearest = nearestName(String(key), Object.keys(ruleAt(rules, parent)?.properties ?? {}));
+      const hint = nearest === undefined ? '' : `; did you mean "${nearest}"?`;
+      return { path: [...parent, key], message: `unknown field, has no effect${hint}`, at: 'key' };
+    };
+  }
 }
 
-function* unknownPaths(
+function* unknownKeys(
   input: unknown,
   output: unknown,
   path: readonly PropertyKey[],
-): Generator<readonly PropertyKey[]> {
+): Generator<readonly [parent: readonly PropertyKey[], key: PropertyKey]> {
   if (typeof input !== 'object' || input === null || typeof output !== 'object' || output === null) return;
-  for (const [key, value] of Object.entries(input)) {
-    const childPath = [...path, Array.isArray(input) ? Number(key) : key];
-    if (Object.hasOwn(output, key)) yield* unknownPaths(value, Reflect.get(output, key), childPath);
-    else yield childPath;
+  for (const name of Object.keys(input)) {
+    const key = Array.isArray(input) ? Number(name) : name;
+    if (!Object.hasOwn(output, name)) yield [path, key];
+    else yield* unknownKeys(Reflect.get(input, name), Reflect.get(output, name), [...path, key]);
   }
 }
 

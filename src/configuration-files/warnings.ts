@@ -4,23 +4,29 @@
  */
 import { type Configuration, configurationSchema } from '../model/configuration.js';
 import { isBuiltInVariable, placeholderNames, placeholdersIn } from '../model/names.js';
-import { type Problem, unknownFieldsOf } from './problems.js';
+import { type Finding, type Findings, firstOf, type Problem, rulesOf, unknownFieldsOf } from './problems.js';
 
 /** The field by which editors find the schema of a file. */
 const EDITOR_FIELD = '$schema';
+/** Made once: that takes some milliseconds, and thousands of texts may be judged. */
+export const CONFIGURATION_RULES = rulesOf(configurationSchema);
 const HOST_ADDRESS_NAMES: ReadonlySet<string> = new Set(['NODE_ID', 'NODE_ADDRESS', 'HOST_ADDRESS']);
 
 /** `input` is the object from which the schema made `configuration`. */
-export function warningsOf(input: object, configuration: Configuration): Problem[] {
-  return [
-    ...unknownFieldsOf(configurationSchema, input, configuration).filter(
-      ({ path }) => path[0] !== EDITOR_FIELD,
-    ),
-    ...portsWithoutRange(configuration),
-    ...ownNames(configuration),
-    ...hostAddressNames(configuration),
-    ...whereNothingIsReplaced(configuration),
-  ];
+export function warningsOf(input: object, configuration: Configuration): Findings {
+  return firstOf(oddities(input, configuration));
+}
+
+function* oddities(input: object, configuration: Configuration): Generator<Finding> {
+  yield* unknownFieldsOf(CONFIGURATION_RULES, input, configuration, EDITOR_FIELD);
+  for (const oddity of withoutEffect(configuration)) yield () => oddity;
+}
+
+function* withoutEffect(configuration: Configuration): Generator<Problem> {
+  yield* portsWithoutRange(configuration);
+  yield* ownNames(configuration);
+  yield* hostAddressNames(configuration);
+  yield* whereNothingIsReplaced(configuration);
 }
 
 function* portsWithoutRange({

@@ -48,6 +48,18 @@ const stringMapSchema = z
     error: `must have at most ${MAX_ENTRIES} entries`,
   });
 
+/** The fields that are maps of texts. */
+export const TEXT_MAPS = ['environmentVariables', 'properties'] as const;
+
+/**
+ * The fault of a map of texts that has too many entries. Asked before the schema, which would look at each entry first.
+ */
+export function overfullMap(value: unknown): string | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  const { length } = Object.keys(value);
+  return length > MAX_ENTRIES ? `must have at most ${MAX_ENTRIES} entries, has ${length}` : undefined;
+}
+
 /** A path inside the working directory: relative, forward slashes, no empty, "." or ".." segment. */
 const workspacePathSchema = z
   .string()

@@ -3,7 +3,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { z } from 'zod';
 import { fileReason } from '../configuration-files/file-reason.js';
 import { JsonTextError, readJsonText } from '../configuration-files/json-position.js';
-import { fieldName, type Problem, problemsOf } from '../configuration-files/problems.js';
+import { fieldName, moreText, type Problem, problemsOf, rulesOf } from '../configuration-files/problems.js';
 import { replaceFile } from '../files/replace-file.js';
 import { isMissing } from '../files/system-error.js';
 import { DroverError } from '../model/errors.js';
@@ -31,15 +31,16 @@ export async function readMainConfiguration(file: string): Promise<NodeConfigura
 /** Parses `text` and fills in the defaults. Throws like `loadMainConfiguration`. */
 export function parseMainConfiguration(file: string, text: string): NodeConfiguration {
   try {
-    const { value, positionOf } = readJsonText(text);
+    const { value, positionsOf } = readJsonText(text);
     const result = nodeConfigurationSchema.safeParse(value);
     if (result.success) return result.data;
-    const problems = problemsOf(nodeConfigurationSchema, result.error.issues, value);
-    const lines = problems.map((problem) => {
-      const { line, column } = positionOf(problem.path, problem.at);
+    const { first, more } = problemsOf(rulesOf(nodeConfigurationSchema), result.error.issues, value);
+    const positions = positionsOf(first);
+    const lines = first.map((problem, index) => {
+      const { line, column } = positions[index] ?? { line: 1, column: 1 };
       return `${file}:${line}:${column}: ${sentence(problem)}`;
     });
-    throw invalid(lines.join('\n'));
+    throw invalid(`${lines.join('\n')}${moreText(more)}`);
   } catch (error) {
     if (!(error instanceof JsonTextError)) throw error;
     throw invalid(`${file}:${error.line}:${error.column}: not valid JSON: ${error.message}`);

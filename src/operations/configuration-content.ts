@@ -4,11 +4,7 @@
  */
 
 import { z } from 'zod';
-import {
-  judgeConfigurationText,
-  type ParsedConfiguration,
-  validateConfiguration,
-} from '../configuration-files/parse.js';
+import { type ParsedConfiguration, validateConfiguration } from '../configuration-files/parse.js';
 import { configurationWarningSchema } from '../model/configuration.js';
 import { differencesOf, fieldDifferenceSchema } from '../model/field-differences.js';
 import { unknownConfiguration } from '../model/unknown.js';
@@ -52,15 +48,6 @@ export const judgedTextSchema = z.object({
   warnings: judgedPart.describe('the parts of the text without effect'),
 });
 export type JudgedText = z.output<typeof judgedTextSchema>;
-
-/** How many problems and warnings an answer holds at most. A person who types needs no more. */
-const MOST_JUDGED = 100;
-
-/** Judges a text that is being typed. Answers with the first 100 problems and the first 100 warnings. */
-export function judgeText(name: string, text: string): JudgedText {
-  const { problems, warnings } = judgeConfigurationText(name, text);
-  return { problems: problems.slice(0, MOST_JUDGED), warnings: warnings.slice(0, MOST_JUDGED) };
-}
 
 /** Reads the file of a configuration. Throws DRV_CONFIGURATION_UNKNOWN. */
 export async function contentOf(needs: Reads, name: string): Promise<ConfigurationContent> {

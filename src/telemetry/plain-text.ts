@@ -11,10 +11,12 @@ const CONTROL_STRING =
  * Node.js it takes quadratic time for sequences without an end.
  */
 const SEQUENCE = /[\x1b\x9b][[\]()#;?]*(?:\d{1,4}(?:;\d{0,4})*)?[\dA-PR-TZcf-ntqry=><~]/g;
-/** The other control characters (C0 and C1), except the tab. */
-const CONTROL = /[\x00-\x08\x0a-\x1f\x7f-\x9f]/g;
-
-const ANY_CONTROL = /[\x00-\x08\x0a-\x1f\x7f-\x9f]/;
+/**
+ * The other control characters (C0 and C1), except the tab; and the marks that turn the direction of text, which could
+ * show a name or a path as another one.
+ */
+const CONTROL = /[\x00-\x08\x0a-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+const ANY_CONTROL = new RegExp(CONTROL.source);
 
 /** `line` without escape sequences and control characters, in time linear in its length. */
 export function toPlainText(line: string): string {

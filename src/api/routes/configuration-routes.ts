@@ -4,6 +4,7 @@
  */
 
 import { z } from 'zod';
+import { judgeConfigurationText } from '../../configuration-files/parse.js';
 import { type Configuration, configurationSchema } from '../../model/configuration.js';
 import { nameSchema } from '../../model/names.js';
 import { unknownConfiguration } from '../../model/unknown.js';
@@ -12,7 +13,6 @@ import {
   configurationContentSchema,
   contentOf,
   judgedTextSchema,
-  judgeText,
   planChange,
 } from '../../operations/configuration-content.js';
 import { configurationDiffSchema, diffOf } from '../../operations/configuration-diff.js';
@@ -177,7 +177,7 @@ export const configurationRoutes: readonly Route[] = [
     handle: ({ params, body, request }) => {
       // The request writes nothing, so the audit trail needs no entry.
       request.isRoutine = true;
-      return judgeText(params.name, body.text);
+      return judgeConfigurationText(params.name, body.text);
     },
   }),
 ];

@@ -33,8 +33,8 @@ export class Watcher {
   readonly sight: Sight;
   /** True while the watcher waits for its sink to drain. */
   isWaiting = false;
-  /** True when a message was sent since the last beat. */
-  hasSent = false;
+  /** How often the hub has looked since the last message. The look right after a message does not count. */
+  quietLooks = 0;
   readonly #epoch: string;
   readonly #followed = new Map<Topic, Reading>();
   readonly #logs = new Map<string, AbortController>();

@@ -24,7 +24,11 @@ import { type Subscription, Watcher, type WatchSink } from './watcher.js';
 const ROUND_MS = 100;
 /** How long clients are served before other work may run. */
 const TURN_MS = 5;
-const BEAT_MS = 10_000;
+/**
+ * How often is looked for quiet clients. A beat comes after two quiet looks: after 10 to 15 s, and clients wait for 20 s.
+ */
+const LOOK_MS = 5000;
+const LOOKS_BEFORE_BEAT = 2;
 const MAX_NAME_BYTES = 64;
 /** How many earlier lines a client gets by default, as on the socket of a live log. */
 const DEFAULT_TAIL = 100;
@@ -79,7 +83,7 @@ export class Watchers {
     const watcher = new Watcher(sink, sight, this.#epoch);
     this.#watchers.add(watcher);
     sink.outlet.signal.addEventListener('abort', () => this.#forget(watcher), { once: true });
-    this.#beat ??= this.#clock.setTimer(BEAT_MS, () => this.#onBeat());
+    this.#beat ??= this.#clock.setTimer(LOOK_MS, () => this.#onBeat());
     return watcher;
   }
 
@@ -207,7 +211,7 @@ export class Watchers {
     }
     const packet = watcher.take(this.#round);
     if (packet === undefined) return false;
-    watcher.hasSent = true;
+    watcher.quietLooks = -1;
     watcher.sink.send(packet);
     return true;
   }
@@ -224,10 +228,11 @@ export class Watchers {
     this.#beat = undefined;
     if (this.#watchers.size === 0) return;
     for (const watcher of this.#watchers) {
-      if (!watcher.hasSent && !watcher.isFull) watcher.sink.send(BEAT);
-      watcher.hasSent = false;
+      if (++watcher.quietLooks < LOOKS_BEFORE_BEAT) continue;
+      watcher.quietLooks = 0;
+      if (!watcher.isFull) watcher.sink.send(BEAT);
     }
-    this.#beat = this.#clock.setTimer(BEAT_MS, () => this.#onBeat());
+    this.#beat = this.#clock.setTimer(LOOK_MS, () => this.#onBeat());
   }
 }
 

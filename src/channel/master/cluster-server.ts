@@ -314,6 +314,7 @@ export class ClusterServer implements Part {
       peer: `node ${peer.nodeId}`,
       clock,
       ...(mostCallBytes !== undefined && { mostCallBytes }),
+      mostFeedBytes: 0,
     });
   }
 

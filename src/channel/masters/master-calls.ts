@@ -4,7 +4,7 @@ import type { Clock } from '../../loop/clock.js';
 import { withDeadline } from '../../loop/deadline.js';
 import { DroverError } from '../../model/errors.js';
 import { CallPeer } from '../protocol/calls.js';
-import { MOST_QUESTION_BYTES } from '../protocol/frame-codec.js';
+import { MOST_LONG_ANSWER_BYTES, MOST_QUESTION_BYTES } from '../protocol/frame-codec.js';
 import type { Transport } from '../protocol/transport.js';
 
 const ANSWER_MS = 10_000;
@@ -46,7 +46,10 @@ export class MasterCalls {
     return this.#within(peer, limitMs, signal, async (inner) => {
       const transport = await this.#dial(peer, inner);
       try {
-        return await callsOver(transport, peer).call(name, content, { signal: inner });
+        return await callsOver(transport, peer).call(name, content, {
+          signal: inner,
+          mostBytes: MOST_LONG_ANSWER_BYTES,
+        });
       } finally {
         transport.close('the question is answered');
       }

@@ -5,6 +5,7 @@
 import { DroverError, isErrorCode } from '../../model/errors.js';
 import { publicMessage } from '../../model/public-message.js';
 import { cutToBytes } from '../../model/words.js';
+import { type AnswerLimit, MOST_ANSWER_BYTES } from './frame-codec.js';
 import { BOUNDS, type Frame, type MessageOf } from './messages.js';
 import type { Transport } from './transport.js';
 
@@ -17,6 +18,8 @@ const WINDOW_BYTES = 512 * 1024;
 const MOST_PIECES = 32_768;
 /** The limit for open calls: a node may hold hundreds of instances, and each followed log takes one call. */
 const MAX_OPEN_CALLS = 1024;
+/** How many cancelled calls are remembered by number. */
+const MOST_CANCELLED = 4096;
 /** The limit for an error's message, which may quote parts of the question. */
 const MOST_FAILURE_BYTES = BOUNDS.sentenceBytes;
 
@@ -31,7 +34,16 @@ export type Service = (parameters: unknown, context: CallContext) => Promise<unk
 /** The calls that a side of the connection answers, by name. */
 export type Services = Readonly<Record<string, Service>>;
 
+/** What goes with a call beside its parameters. */
+interface CallOptions {
+  readonly body?: Buffer;
+  readonly signal?: AbortSignal;
+  /** How many bytes of JSON the answer may have: a longer one ends the connection. Default: half a MiB. */
+  readonly mostBytes?: number;
+}
+
 interface Pending {
+  readonly mostBytes: number;
   onValue(value: unknown): void;
   onChunk(bytes: Buffer): void;
   onEnd(): void;
@@ -50,6 +62,10 @@ export class CallPeer {
   readonly #mostServed: number;
   readonly #pending = new Map<number, Pending>();
   readonly #serving = new Map<number, Serving>();
+  /** Cancelled calls, whose answers may still be on their way. */
+  readonly #cancelled = new Set<number>();
+  /** Of older calls up to this one nothing is known: an answer to them counts as cancelled. */
+  #forgottenId = 0;
   #nextId = 1;
 
   /** `mostServed`: how many calls of the other side are answered at once. Default 1024. */
@@ -58,6 +74,7 @@ export class CallPeer {
     // A map has no inherited names, which the other side could ask for.
     this.#services = new Map(Object.entries(services));
     this.#mostServed = mostServed;
+    transport.judgeAnswers?.((id) => this.#limitOf(id));
   }
 
   /**
@@ -67,12 +84,13 @@ export class CallPeer {
   async call(
     service: string,
     parameters: unknown,
-    { body, signal }: { body?: Buffer; signal?: AbortSignal } = {},
+    { body, signal, mostBytes = MOST_ANSWER_BYTES }: CallOptions = {},
   ): Promise<unknown> {
     if (signal?.aborted === true) throw cancelled(service);
     let onAbort = (): void => undefined;
     const answer = new Promise<unknown>((resolve, reject) => {
       const id = this.#open(service, parameters, body, {
+        mostBytes,
         onValue: resolve,
         onChunk: () =>
           this.#cancel(id, new DroverError('DRV_CHANNEL_CALL_FAILED', `${service} answered with a stream`)),
@@ -99,6 +117,7 @@ export class CallPeer {
       wake?.();
     };
     const id = this.#open(service, parameters, undefined, {
+      mostBytes: MOST_ANSWER_BYTES,
       onValue: () =>
         onFailure(new DroverError('DRV_CHANNEL_CALL_FAILED', `${service} answered without a stream`)),
       onChunk: (bytes) => {
@@ -146,18 +165,18 @@ export class CallPeer {
         this.#serve(message, frame.body);
         return true;
       case 'result':
-        this.#take(message.id)?.onValue(message.value);
+        this.#answered(message.id)?.onValue(message.value);
         return true;
       case 'failure': {
         const code = isErrorCode(message.code) ? message.code : 'DRV_CHANNEL_CALL_FAILED';
-        this.#take(message.id)?.onFailure(new DroverError(code, message.message));
+        this.#answered(message.id)?.onFailure(new DroverError(code, message.message));
         return true;
       }
       case 'chunk':
         if (frame.body !== undefined) this.#pending.get(message.id)?.onChunk(frame.body);
         return true;
       case 'end':
-        this.#take(message.id)?.onEnd();
+        this.#answered(message.id)?.onEnd();
         return true;
       case 'cancel':
         this.#serving.get(message.id)?.controller.abort();
@@ -197,9 +216,26 @@ export class CallPeer {
     return pending;
   }
 
+  /** The call that ends with an answer. An answer that was not asked for ends the connection. */
+  #answered(id: number): Pending | undefined {
+    if (this.#limitOf(id) === undefined) this.#transport.close('it answered a call that was not made');
+    return this.#take(id);
+  }
+
+  #limitOf(id: number): ReturnType<AnswerLimit> {
+    const isCancelled = this.#cancelled.has(id) || id <= this.#forgottenId;
+    return this.#pending.get(id)?.mostBytes ?? (isCancelled ? 'cancelled' : undefined);
+  }
+
   #cancel(id: number, error: DroverError): void {
     const pending = this.#take(id);
     if (pending === undefined) return;
+    this.#cancelled.add(id);
+    for (const oldest of this.#cancelled) {
+      if (this.#cancelled.size <= MOST_CANCELLED) break;
+      this.#cancelled.delete(oldest);
+      this.#forgottenId = Math.max(this.#forgottenId, oldest);
+    }
     this.#transport.send({ type: 'cancel', id });
     pending.onFailure(error);
   }

@@ -3,7 +3,7 @@
  * the master's own wrapper. It encodes and checks every frame as the network does, so that no code comes to depend on
  * shared memory.
  */
-import { decodeFrame, encodeFrame, MOST_QUESTION_BYTES } from './frame-codec.js';
+import { type AnswerLimit, decodeFrame, encodeFrame, MOST_QUESTION_BYTES } from './frame-codec.js';
 import type { Frame, Message } from './messages.js';
 
 export interface Transport {
@@ -15,6 +15,11 @@ export interface Transport {
   /** Sets the only listener. It is called once, whichever side closed. */
   onClose(listener: (reason: string) => void): void;
   close(reason: string): void;
+  /**
+   * Sets the judge of answers: an answer that it does not know ends the connection, and is not parsed. Absent: the
+   * transport reads nothing from outside this process.
+   */
+  judgeAnswers?(limit: AnswerLimit): void;
 }
 
 /** Two connected ends in one process. Delivery is asynchronous and in order. */
@@ -32,6 +37,7 @@ class InProcessEnd implements Transport {
   #isDraining = false;
   #isOpen = true;
   #closeReason: string | undefined;
+  #answers: AnswerLimit | undefined;
   #frameListener: ((frame: Frame) => void) | undefined;
   #closeListener: ((reason: string) => void) | undefined;
 
@@ -64,6 +70,10 @@ class InProcessEnd implements Transport {
     if (this.#closeReason !== undefined) listener(this.#closeReason);
   }
 
+  judgeAnswers(limit: AnswerLimit): void {
+    this.#answers = limit;
+  }
+
   close(reason: string): void {
     if (!this.#isOpen) return;
     const peer = this.#peer;
@@ -92,15 +102,13 @@ class InProcessEnd implements Transport {
     this.#inbox = [];
     for (const packet of packets) {
       if (!this.#isOpen) return;
-      const frame =
-        typeof packet === 'string'
-          ? decodeFrame(Buffer.from(packet), false, MOST_QUESTION_BYTES)
-          : decodeFrame(packet, true, MOST_QUESTION_BYTES);
+      const limits = { mostCallBytes: MOST_QUESTION_BYTES, answers: this.#answers };
+      const frame = decodeFrame(Buffer.from(packet), typeof packet !== 'string', limits);
       if (typeof frame === 'string') {
         this.close(frame);
         return;
       }
-      this.#frameListener?.(frame);
+      if (frame !== null) this.#frameListener?.(frame);
     }
   }
 }

@@ -8,7 +8,7 @@ import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
 import type { Clock, TimerHandle } from '../../loop/clock.js';
 import { cutToBytes } from '../../model/words.js';
-import { decodeFrame, encodeFrame } from './frame-codec.js';
+import { type AnswerLimit, decodeFrame, encodeFrame } from './frame-codec.js';
 import type { Frame, Message } from './messages.js';
 import { laneOf, PacedSender } from './paced-sender.js';
 import type { Transport } from './transport.js';
@@ -40,12 +40,16 @@ interface WebSocketTransportOptions {
   readonly clock: Clock;
   /** The limit for the bytes of a call of the other end. Default: half a MiB. */
   readonly mostCallBytes?: number;
+  /** The limit for the bytes of a feed of the other end. Default: none. */
+  readonly mostFeedBytes?: number;
 }
 
 export class WebSocketTransport implements Transport {
   readonly #options: WebSocketTransportOptions;
   readonly #sender: PacedSender;
   #inbox: Frame[] = [];
+  /** Until calls are made here, every answer is one that nobody asked for. */
+  #answers: AnswerLimit = () => undefined;
   #frameListener: ((frame: Frame) => void) | undefined;
   #closeListener: ((reason: string) => void) | undefined;
   #closeReason: string | undefined;
@@ -119,6 +123,10 @@ export class WebSocketTransport implements Transport {
     this.#end(reason);
   }
 
+  judgeAnswers(limit: AnswerLimit): void {
+    this.#answers = limit;
+  }
+
   /** Sends data. All data of one turn goes to the socket as one piece. */
   #write(data: string | Buffer): void {
     const { webSocket, socket, clock } = this.#options;
@@ -135,7 +143,9 @@ export class WebSocketTransport implements Transport {
 
   #receive(data: Buffer, isBinary: boolean): void {
     if (!this.isOpen) return;
-    const frame = decodeFrame(data, isBinary, this.#options.mostCallBytes);
+    const { mostCallBytes, mostFeedBytes } = this.#options;
+    const frame = decodeFrame(data, isBinary, { mostCallBytes, mostFeedBytes, answers: this.#answers });
+    if (frame === null) return;
     if (typeof frame === 'string') this.#fail(frame);
     else if (this.#frameListener === undefined) this.#inbox.push(frame);
     else this.#frameListener(frame);

@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { instanceIdSchema } from '../../model/names.js';
 import { type InstanceDescription, instanceDescriptionSchema } from '../../model/run/instance-description.js';
 import type { CallPeer, Services } from '../protocol/calls.js';
+import { MOST_LONG_ANSWER_BYTES } from '../protocol/frame-codec.js';
 
 const DESCRIBE_INSTANCES = 'describe-instances';
 /** The most instances in one question. */
@@ -43,6 +44,9 @@ export async function askForDescriptions(
   question: { readonly ids: readonly string[]; readonly lines: number },
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, InstanceDescription>> {
-  const answer = await calls.call(DESCRIBE_INSTANCES, question, { signal });
+  const answer = await calls.call(DESCRIBE_INSTANCES, question, {
+    signal,
+    mostBytes: MOST_LONG_ANSWER_BYTES,
+  });
   return new Map(answerSchema.parse(answer).map(({ id, description }) => [id, description]));
 }

@@ -11,6 +11,7 @@ import { DroverError } from '../../model/errors.js';
 import type { InstanceRecord } from '../../model/instance.js';
 import { instanceIdSchema } from '../../model/names.js';
 import type { CallPeer, Services } from '../protocol/calls.js';
+import { MOST_LONG_ANSWER_BYTES } from '../protocol/frame-codec.js';
 import {
   askForRange,
   askForTimes,
@@ -91,7 +92,13 @@ export class InstanceStreams {
   async readLogs(record: InstanceRecord, lines: number): Promise<LogLines> {
     const nodeId = logNodeOf(record);
     if (nodeId === undefined) return { lines: [], totalLines: 0 };
-    return linesSchema.parse(await this.#callsOf(nodeId).call(READ_LOGS, { id: record.id, lines }));
+    return linesSchema.parse(
+      await this.#callsOf(nodeId).call(
+        READ_LOGS,
+        { id: record.id, lines },
+        { mostBytes: MOST_LONG_ANSWER_BYTES },
+      ),
+    );
   }
 
   /** Reads a part of the log, which is empty for an instance without a node. */

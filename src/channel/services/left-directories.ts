@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { instanceIdSchema } from '../../model/names.js';
 import { type KeptDirectory, keptDirectorySchema } from '../../model/run/left-directory.js';
 import type { CallPeer, Services } from '../protocol/calls.js';
+import { MOST_LONG_ANSWER_BYTES } from '../protocol/frame-codec.js';
 
 const LEFT_DIRECTORIES = 'left-directories';
 /** The most directories in an answer. */
@@ -31,5 +32,7 @@ export async function askForLeftDirectories(
   question: z.input<typeof questionSchema>,
   signal: AbortSignal,
 ): Promise<readonly KeptDirectory[]> {
-  return answerSchema.parse(await calls.call(LEFT_DIRECTORIES, question, { signal }));
+  return answerSchema.parse(
+    await calls.call(LEFT_DIRECTORIES, question, { signal, mostBytes: MOST_LONG_ANSWER_BYTES }),
+  );
 }

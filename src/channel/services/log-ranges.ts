@@ -7,6 +7,7 @@ import type { LogPoint } from '../../logs/log-batch.js';
 import type { LogRange } from '../../logs/log-range.js';
 import { instanceIdSchema } from '../../model/names.js';
 import type { CallPeer, Services } from '../protocol/calls.js';
+import { MOST_LONG_ANSWER_BYTES } from '../protocol/frame-codec.js';
 
 const READ_RANGE = 'read-log-range';
 const READ_TIMES = 'read-log-times';
@@ -94,7 +95,9 @@ export function logRangeServices(
 
 /** Asks a node for a part of a log. Throws the node's errors. */
 export async function askForRange(calls: CallPeer, id: string, part: LogPart): Promise<LogRange> {
-  return rangeSchema.parse(await calls.call(READ_RANGE, { id, ...part }));
+  return rangeSchema.parse(
+    await calls.call(READ_RANGE, { id, ...part }, { mostBytes: MOST_LONG_ANSWER_BYTES }),
+  );
 }
 
 /** Asks a node for the times of the lines from `from` to `to`, 10,000 lines at most. Throws the node's errors. */
@@ -102,5 +105,5 @@ export async function askForTimes(
   calls: CallPeer,
   question: { readonly id: string; readonly from: number; readonly to: number },
 ): Promise<LogRange['times']> {
-  return timesSchema.parse(await calls.call(READ_TIMES, question));
+  return timesSchema.parse(await calls.call(READ_TIMES, question, { mostBytes: MOST_LONG_ANSWER_BYTES }));
 }

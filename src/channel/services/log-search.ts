@@ -7,6 +7,7 @@ import type { FoundLines, LogSearchQuery } from '../../logs/search/log-search.js
 import { DroverError } from '../../model/errors.js';
 import { instanceIdSchema } from '../../model/names.js';
 import type { CallPeer, Services } from '../protocol/calls.js';
+import { MOST_LONG_ANSWER_BYTES } from '../protocol/frame-codec.js';
 
 const SEARCH_LOG = 'search-log';
 export const MOST_FOUND = 1000;
@@ -54,5 +55,5 @@ export async function askForSearch(
   calls: CallPeer,
   question: LogSearchQuery & { readonly id: string },
 ): Promise<FoundLines> {
-  return answerSchema.parse(await calls.call(SEARCH_LOG, question));
+  return answerSchema.parse(await calls.call(SEARCH_LOG, question, { mostBytes: MOST_LONG_ANSWER_BYTES }));
 }

@@ -16,13 +16,15 @@ import {
 import { JsonTextError, splitJsonTexts } from '../../configuration-files/json-position.js';
 import { type ParsedConfiguration, parseConfigurationFile } from '../../configuration-files/parse.js';
 import type { ConfigurationFileError } from '../../model/configuration.js';
-import { listText, systemReason } from '../../model/words.js';
+import { countText, listText, systemReason } from '../../model/words.js';
 
 const STDIN = '-';
 const STDIN_LABEL = 'stdin';
 /** Files that people may take for configurations because of their format. */
 const OTHER_FORMATS = /\.(?:ya?ml|jsonc|json5|toml|json)$/i;
 const MOST_NAMED = 5;
+/** How many faulty texts of one input are told. */
+const MOST_FAULTS = 100;
 
 export interface Document extends ParsedConfiguration {
   /** The source of the document for a person, such as `configurations/lobby.json`, or `stdin`. */
@@ -140,9 +142,22 @@ function withOwnName(path: string, judged: Judged): Judged {
   return { error: { file: path, line: 1, column: 1, field: 'name', message } };
 }
 
+/** Judges each of several texts. After 100 faulty ones it judges no more, because nothing is written anyway. */
 function split(file: string, texts: string): Source[] {
   try {
-    return splitJsonTexts(texts).map((one) => [file, parseConfigurationFile(file, one, null)]);
+    const sources: Source[] = [];
+    let faults = 0;
+    const parts = splitJsonTexts(texts);
+    for (const [index, part] of parts.entries()) {
+      const judged = parseConfigurationFile(file, part, null);
+      sources.push([file, judged]);
+      if (!('error' in judged) || ++faults < MOST_FAULTS || index + 1 === parts.length) continue;
+      const rest = countText(parts.length - index - 1, 'text');
+      const message = `too many faults: ${rest} after line ${part.at.line} were not looked at`;
+      sources.push([file, { error: { file, line: null, column: null, field: null, message } }]);
+      break;
+    }
+    return sources;
   } catch (error) {
     if (!(error instanceof JsonTextError)) throw error;
     const { line, column, message } = error;

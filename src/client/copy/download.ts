@@ -22,11 +22,11 @@ import { type Copied, templatePath } from './upload.js';
 
 type DownloadOptions = Pick<CopyStreams, 'stderr'> & { readonly signal: AbortSignal };
 
-/** The limits for unpacking: only the number of entries is limited. */
+/** The limits for unpacking are those of a master, which `docs/templates.md` names. A download has no size of its own. */
 const LIMITS = {
   maxEntries: MAX_TREE_ENTRIES,
   maxBytes: Number.MAX_SAFE_INTEGER,
-  maxRatio: Number.MAX_SAFE_INTEGER,
+  maxRatio: 100,
 };
 
 /**

@@ -4,6 +4,7 @@
  */
 
 import { createHash } from 'node:crypto';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { z } from 'zod';
 import { type ParsedConfiguration, validateConfiguration } from '../../configuration-files/parse.js';
 import { type ConfigurationRecord, canonicalJson } from '../../model/configuration.js';
@@ -24,6 +25,8 @@ import { whyOf } from './why.js';
 const PLAN_FORMAT = 1;
 /** How many files are read at once. */
 const AT_ONCE = 16;
+/** How many contents are judged before other work may run. */
+const JUDGED_A_TURN = 100;
 
 /** The contents to plan, and what the caller may see of the plan. */
 interface ChangePlanOrder {
@@ -107,7 +110,7 @@ export async function planChanges(
   needs: Reads & Pick<Writes, 'led'>,
   order: ChangePlanOrder,
 ): Promise<ChangePlan> {
-  const contents = judgeAll(order.configurations);
+  const contents = await judgeAll(order.configurations);
   const changes = await compareAll(needs, contents);
   // There is no await from here on, so that all contents are judged on one state.
   const { configurations: records } = needs;
@@ -150,9 +153,11 @@ export async function planAsBefore(
   );
 }
 
-function judgeAll(inputs: readonly object[]): Content[] {
+async function judgeAll(inputs: readonly object[]): Promise<Content[]> {
   const names = new Set<string>();
-  return inputs.map((input, index) => {
+  const contents: Content[] = [];
+  for (const [index, input] of inputs.entries()) {
+    if (index % JUDGED_A_TURN === JUDGED_A_TURN - 1) await nextTurn();
     const { data: name } = nameSchema.safeParse('name' in input ? input.name : undefined);
     const place = `configurations.${index}`;
     if (name === undefined)
@@ -163,13 +168,18 @@ function judgeAll(inputs: readonly object[]): Content[] {
     if (names.has(name))
       throw new DroverError('DRV_REQUEST_INVALID', `${place}: ${quoteText(name)} is there twice`);
     names.add(name);
-    try {
-      return { name, parsed: validateConfiguration(name, input) };
-    } catch (error) {
-      if (!DroverError.is(error, 'DRV_CONFIGURATION_INVALID')) throw error;
-      throw new DroverError(error.code, `${name}: ${error.message}`, { cause: error });
-    }
-  });
+    contents.push({ name, parsed: judged(name, input) });
+  }
+  return contents;
+}
+
+function judged(name: string, input: object): ParsedConfiguration {
+  try {
+    return validateConfiguration(name, input);
+  } catch (error) {
+    if (!DroverError.is(error, 'DRV_CONFIGURATION_INVALID')) throw error;
+    throw new DroverError(error.code, `${name}: ${error.message}`, { cause: error });
+  }
 }
 
 async function compareAll(needs: Reads, contents: readonly Content[]): Promise<ConfigurationChange[]> {

@@ -289,6 +289,29 @@ describe('PUT /instances/{id}/state', () => {
     });
   });
 
+  it.each([
+    [
+      { players: 1e308, maxPlayers: -2, tps: -1e9 },
+      { players: undefined, maxPlayers: undefined, tps: undefined },
+    ],
+    [
+      { players: '999999999999', maxPlayers: '-1' },
+      { players: undefined, maxPlayers: -1 },
+    ],
+    [
+      { players: 1e9, maxPlayers: 0 },
+      { players: 1e9, maxPlayers: 0 },
+    ],
+  ])('leaves numbers out that cannot be: %j', async (said, kept) => {
+    expect((await call('PUT', '/instances/aaaaaa/state', { state: 'ONLINE', ...said })).status).toBe(200);
+    expect(world.reports[0]?.report).toMatchObject(kept);
+  });
+
+  it('takes no heartbeat of the future', async () => {
+    await call('PUT', '/instances/aaaaaa/state', { state: 'ONLINE', lastHeartbeat: 9e15 });
+    expect(world.reports[0]?.report.lastHeartbeat).toBe(world.clock.now());
+  });
+
   it('answers 400 naming the accepted states, and 404 for no instance', async () => {
     for (const state of ['online', 'RUNNING', 7, null]) {
       expect(await call('PUT', '/instances/aaaaaa/state', { state })).toEqual(

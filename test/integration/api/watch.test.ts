@@ -290,6 +290,20 @@ describe('a client', () => {
     expect((await message(client, 2)).type).toBe('beat');
   });
 
+  it.each([0, 1000, 4999])(
+    'hears a beat well within 20 s, whenever the last message came (%i ms)',
+    async (at) => {
+      const client = await open('?subscribe=nodes');
+      await message(client, 1);
+      await world.clock.advance(30_000 + at);
+      await world.addNode('beta');
+      await world.clock.advance(ROUND_MS);
+      const quiet = messagesOf(client).length;
+      await world.clock.advance(15_000);
+      await until(() => expect(messagesOf(client).length).toBeGreaterThan(quiet));
+    },
+  );
+
   it('whose key ends is closed at once, a stream of lines too', async () => {
     const token = await world.addKey('gone', 'ALL');
     const client = await open('?subscribe=instances', token);

@@ -15,6 +15,7 @@ import { EXIT } from '../../../src/command-tree/runs/client-error.js';
 import { ApiWorld } from '../../support/api/api-world.js';
 import { listening } from '../../support/client/tls-servers.js';
 import { readTree, temporaryDirectory, writeTree } from '../../support/templates/template-trees.js';
+import { zipOf } from '../../support/templates/zip-bytes.js';
 import { until } from '../../support/until.js';
 
 let world: ApiWorld;
@@ -219,6 +220,20 @@ describe('out of a template', () => {
         exitCode: EXIT.unreachable,
       });
       await expect(cp('games/other:', '@/x', { through })).rejects.toThrow(/the zip was refused/);
+    } finally {
+      await closed(server);
+    }
+    expect(await readTree(here)).toEqual({});
+  });
+
+  it('writes no more than a hundred times the size of the zip', async () => {
+    const zip = zipOf([{ name: 'zeros', content: Buffer.alloc(32 * 1024 * 1024) }]);
+    const server = createServer((_request, response) => response.end(zip));
+    const through = clientOf(`http://127.0.0.1:${await listening(server)}`, world.admin);
+    try {
+      await expect(cp('games/lobby:', '@/x', { through })).rejects.toThrow(
+        'it unpacks to more than 100 times its size',
+      );
     } finally {
       await closed(server);
     }

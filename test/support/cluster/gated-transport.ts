@@ -1,4 +1,5 @@
 /** A transport whose frames a test can hold back, deliver late, or lose with the connection. */
+import type { AnswerLimit } from '../../../src/channel/protocol/frame-codec.js';
 import type { Frame, Message } from '../../../src/channel/protocol/messages.js';
 import type { Transport } from '../../../src/channel/protocol/transport.js';
 
@@ -61,6 +62,10 @@ export class GatedTransport implements Transport {
 
   send(message: Message, body?: Buffer): void {
     if (this.isOpen) this.#gate.pass(() => this.#inner.send(message, body));
+  }
+
+  judgeAnswers(limit: AnswerLimit): void {
+    this.#inner.judgeAnswers?.(limit);
   }
 
   onFrame(listener: (frame: Frame) => void): void {

@@ -115,6 +115,25 @@ describe('a message', () => {
     expect(decodeFrame(Buffer.from(text), false)).toMatch(reason);
   });
 
+  it('of a feed is not taken by a master', () => {
+    const feed = Buffer.from(`{"type":"snapshot","x":"${'x'.repeat(MB)}"}`);
+    expect(decodeFrame(feed, false, { mostFeedBytes: 0 })).toMatch(/bytes are too many for snapshot/);
+  });
+
+  it('is not parsed before its call is known', () => {
+    const parse = vi.spyOn(JSON, 'parse');
+    const of = (text: string) => decodeFrame(Buffer.from(text), false, { answers: (id) => id });
+    const answer = `{"type":"result","id":100,"value":"${'x'.repeat(100)}"}`;
+    expect(of(answer)).toMatch(/bytes are too many for result/);
+    expect(of('{"type":"chunk","id":1,"value":"xx"}')).toMatch(/bytes are too many for chunk/);
+    expect(decodeFrame(Buffer.from(answer), false, { answers: () => undefined })).toBe(
+      'result of a call that was not made',
+    );
+    expect(decodeFrame(Buffer.from(answer), false, { answers: () => 'cancelled' })).toBeNull();
+    expect(parse).not.toHaveBeenCalled();
+    parse.mockRestore();
+  });
+
   it('that is an answer may be large, and bytes beside a message may not', () => {
     const answer: Message = { type: 'result', id: 1, value: 'x'.repeat(4 * MB) };
     expect(decodeFrame(Buffer.from(JSON.stringify(answer)), false)).toEqual({ message: answer });
@@ -179,6 +198,42 @@ describe('a stream', () => {
     hostile.send({ type: 'call', id: 1, service: 'much', parameters: {} });
     hostile.send({ type: 'credit', id: 1, bytes: 1_000_000_000 });
     await until(() => expect(closed).toEqual(['it says to have read more than it was sent']));
+  });
+
+  it.each<[string, Message]>([
+    ['value', { type: 'result', id: 7, value: [] }],
+    ['failure', { type: 'failure', id: 7, code: 'DRV_INTERNAL', message: '' }],
+    ['end', { type: 'end', id: 7 }],
+  ])('or a call that was not made ends the connection with its %s', async (_what, answer) => {
+    const { hostile, closed } = against();
+    hostile.send(answer);
+    await until(() => expect(closed).toEqual([`${answer.type} of a call that was not made`]));
+  });
+
+  it('or call that was cancelled may still be answered, and nothing of that is read', async () => {
+    const { calls, hostile, closed, heard } = against();
+    const controller = new AbortController();
+    const cancelled = calls.call('first', {}, { signal: controller.signal });
+    controller.abort();
+    await expect(cancelled).rejects.toThrow('first was cancelled');
+    hostile.send({ type: 'result', id: 1, value: 'x'.repeat(MB) });
+    const second = calls.call('second', {});
+    await until(() => expect(heard.at(-1)).toMatchObject({ type: 'call', service: 'second' }));
+    hostile.send({ type: 'result', id: 2, value: 'here' });
+    expect(await second).toBe('here');
+    expect(closed).toEqual([]);
+  });
+
+  it('is no way for a long answer to a question that has a short one', async () => {
+    const { calls, hostile, closed, heard } = against();
+    const short = calls.call('short', {});
+    const long = calls.call('long', {}, { mostBytes: 2 * MB });
+    await until(() => expect(heard).toHaveLength(2));
+    hostile.send({ type: 'result', id: 2, value: 'x'.repeat(MB) });
+    expect(await long).toHaveLength(MB);
+    hostile.send({ type: 'result', id: 1, value: 'x'.repeat(MB) });
+    await expect(short).rejects.toThrow(/bytes are too many for result/);
+    expect(closed).toHaveLength(1);
   });
 
   it('of a log is refused with a batch of countless lines', () => {

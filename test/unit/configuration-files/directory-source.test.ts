@@ -46,3 +46,22 @@ it.each([
     expect(found?.kind === 'valid' ? found.parsed.configuration.command : undefined).toBe(expected);
   },
 );
+
+it('names a file whose name is not UTF-8 as broken, as long as it is there', async () => {
+  const path = Buffer.concat([Buffer.from(`${directory}/n`), Buffer.from([0xff]), Buffer.from('.json')]);
+  writeFileSync(path, said('n', 'run'));
+  const source = new DirectorySource({
+    nodeId: 'n',
+    directory,
+    logger: pino({ enabled: false }),
+    clock: new SystemClock(),
+  });
+  await source.read({ isFinal: true });
+  expect(source.files?.get('n\uFFFD.json')).toMatchObject({
+    kind: 'broken',
+    error: { message: 'its name is not UTF-8, so it is not read: rename it' },
+  });
+  unlinkSync(path);
+  await source.readFile('n\uFFFD.json');
+  expect(source.files?.has('n\uFFFD.json')).toBe(false);
+});

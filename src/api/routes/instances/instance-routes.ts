@@ -117,12 +117,12 @@ export const instanceRoutes: readonly Route[] = [
     params: instanceParams,
     body: stateBody,
     answers: { 200: { description: 'the instance as recorded', schema: instanceInfoSchema } },
-    handle: async ({ params, body, request }, { instanceWrites, view }) => {
+    handle: async ({ params, body, request }, { instanceWrites, view, clock }) => {
       const { id, status } = view.visible(params.id);
       const { state, lastHeartbeat, players, maxPlayers, tps } = body;
       const report: StateReport = {
         state,
-        lastHeartbeat: lastHeartbeat ?? undefined,
+        lastHeartbeat: typeof lastHeartbeat === 'number' ? Math.min(lastHeartbeat, clock.now()) : undefined,
         players,
         maxPlayers,
         tps,

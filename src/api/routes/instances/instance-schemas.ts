@@ -7,17 +7,20 @@ import { LOG_POINT_RULE, logPointsProblem, parseLogPoint } from '../../../operat
 import { flag, wholeNumber } from '../../http/route.js';
 
 const TARGET_RULE = 'must be one of start, stop, restart';
+/** More players than this are a mistake. Some apps report -1 as `no limit`. */
+const sensibleNumber = z.number().min(-1).max(1_000_000_000);
 /**
  * A number that an app reports beside its state. Some apps write it as text. A number that makes no sense is left out,
  * not refused.
  */
 const reportedNumber = z
   .union([
-    z.number(),
+    sensibleNumber,
     z
       .string()
       .regex(/^-?\d{1,15}(?:\.\d{1,15})?$/)
-      .transform(Number),
+      .transform(Number)
+      .pipe(sensibleNumber),
   ])
   .optional()
   .catch(undefined);
@@ -66,7 +69,7 @@ export const stateBody = z.looseObject({
     .int('must be a whole number of milliseconds')
     .min(0)
     .nullish()
-    .describe('Unix milliseconds; default: now'),
+    .describe('Unix milliseconds; default: now, and never later than now'),
   players: reportedNumber,
   maxPlayers: reportedNumber,
   tps: reportedNumber,
