@@ -3,12 +3,12 @@
  * entry: the CRC-32 of its JSON text, a space, and that text. Files of format 1 have no checksums.
  */
 import { createHash } from 'node:crypto';
-import { constants, open, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
 import { z } from 'zod';
+import { readRegular } from '../files/read-regular.js';
 import { replaceFile } from '../files/replace-file.js';
 import { isMissing } from '../files/system-error.js';
-import { whileOpen } from '../files/while-open.js';
 import { DroverError, messageOf } from '../model/errors.js';
 import { problemOf } from '../model/public-message.js';
 import type { Entry, StoreState } from './store.js';
@@ -101,12 +101,4 @@ function nameIn(json: string): string {
 
 function checksumOf(json: string): string {
   return crc32(json).toString(16).padStart(8, '0');
-}
-
-/** Reads a regular file; another kind of file, such as a pipe, is refused at once. */
-async function readRegular(file: string): Promise<Buffer> {
-  return whileOpen(open(file, constants.O_RDONLY | constants.O_NONBLOCK), async (handle) => {
-    if (!(await handle.stat()).isFile()) throw new Error('it is not a regular file');
-    return handle.readFile();
-  });
 }
