@@ -15,10 +15,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { backupStore, migrateStore, repairStores, restoreStore } from '../../../src/daemon/store-transfer.js';
+import { SystemClock } from '../../../src/loop/system-clock.js';
 import { prepareRoot, type RootPaths } from '../../../src/node/root.js';
 import { acquireRootLock } from '../../../src/node/root-lock.js';
 import { writeBackup } from '../../../src/store/backup-file.js';
 import { EPOCH_BASE, lastInCommon, lineOf } from '../../../src/store/epoch-base.js';
+import { EtcdClient } from '../../../src/store/etcd/wire/client.js';
 import { fillStore, openStore } from '../../../src/store/lmdb/open.js';
 import type { StoreState } from '../../../src/store/store.js';
 import { type EtcdCluster, hasEtcd, startEtcd } from '../../support/etcd/etcd-server.js';
@@ -114,6 +116,22 @@ describe.skipIf(!hasEtcd)('between a file and etcd', () => {
     });
     expect((await readFileStore()).entries).toHaveLength(450);
     expect(await openTestStore(etcd.endpoints, { prefix }).then((one) => one.close().then(() => 1))).toBe(1);
+  });
+
+  it('calls an interrupted move that, and says what to remove', async () => {
+    await fillFile();
+    await configure(onEtcd());
+    const client = new EtcdClient({ endpoints: etcd.endpoints, clock: new SystemClock() });
+    await migrateStore(paths.root, 'etcd', say);
+    const { entries } = await client.range({ key: `${prefix}/filling` });
+    expect(entries).toEqual([]);
+    const changes = [{ do: 'put', key: `${prefix}/filling`, value: Buffer.alloc(0) }] as const;
+    await client.transact({ comparisons: [], changes, otherwiseRead: [] });
+    client.close();
+    await expect(openTestStore(etcd.endpoints, { prefix })).rejects.toMatchObject({
+      code: 'DRV_STORE_CORRUPT',
+      message: expect.stringMatching(/^a move or a restore .* was interrupted.*etcdctl del --prefix /),
+    });
   });
 
   it('is restored on etcd from a backup of a file', async () => {
