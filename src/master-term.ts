@@ -92,7 +92,7 @@ export class MasterTerm {
     this.#lasting = lasting;
     // Only the terms of several masters are numbered.
     this.#isSole = term.epoch === 0;
-    // Everything that follows the state in this term listens, and Node warns from 11 on.
+    // Every part that follows the state in this term adds a listener, and Node would warn from the 11th on.
     setMaxListeners(0, this.#ending.signal);
     const { state, writer, beats, holdings } = lasting;
     const { changes, ledger } = holdings;
@@ -119,7 +119,7 @@ export class MasterTerm {
     });
   }
 
-  /** From now on nodes are let in. */
+  /** Starts to follow the nodes, and lets them in. */
   start(): void {
     const { templates, leadership } = this.#options;
     this.#lasting.beats.start({ isSole: this.#isSole });

@@ -73,22 +73,22 @@ export class Master implements Part {
     return this.#term;
   }
 
-  /** As `term`. Throws DRV_NOT_LEADER when this master does not lead. */
+  /** The present term. Throws DRV_NOT_LEADER when this master does not lead. */
   led(): MasterTerm {
     if (this.#term !== undefined) return this.#term;
     throw new DroverError('DRV_NOT_LEADER', 'this master does not lead');
   }
 
   /**
-   * This master leads: nodes are let in. Decisions begin with the start of the term's controllers, when the
-   * configuration files have been read. The term before has ended.
+   * Called when this master begins to lead, after its earlier term has ended. Lets nodes in. Decisions begin later,
+   * when the configuration files are read and the controllers of the term start.
    */
   beginTerm(term: Pick<Term, 'epoch'>): void {
     this.#term = new MasterTerm(this.#options, this, term);
     this.#term.start();
   }
 
-  /** This master leads no more. Resolves when nothing of the term is under way. Idempotent. */
+  /** Called when this master leads no more. Resolves when nothing of the term is under way. Idempotent. */
   async endTerm(): Promise<void> {
     const term = this.#term;
     this.#term = undefined;
@@ -101,8 +101,8 @@ export class Master implements Part {
   }
 
   /**
-   * Takes a wrapper's connection. `peer` is the node that the cluster port identified; absent for the wrapper in
-   * this process. It is closed while this master does not lead.
+   * Takes a wrapper's connection. `peer` is the node that the cluster port identified; absent for the wrapper in this
+   * process. While this master does not lead, it closes the connection at once.
    */
   accept(transport: Transport, peer?: Peer): void {
     if (this.#term === undefined) transport.close('this master does not lead');
@@ -114,7 +114,7 @@ export class Master implements Part {
     return this.led().hub.callsOf(nodeId);
   }
 
-  /** The connected nodes, and how to ask one to fetch trees ahead of need. */
+  /** The connected nodes, and the call that makes a node fetch trees before they are needed. */
   get prefetching(): {
     connected(): readonly string[];
     fetch(nodeId: string, digests: readonly string[], signal: AbortSignal): AsyncIterable<TreeResult>;

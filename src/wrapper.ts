@@ -50,11 +50,14 @@ export interface WrapperOptions {
   readonly checkPort: typeof checkPort;
   readonly connect: (signal: AbortSignal) => Promise<Transport>;
   /**
-   * Ends the node, because the master refuses it for good and nothing runs here. Absent: the node goes on and tries
-   * again, as it does while something runs.
+   * Called to end the node when the master refuses it for good and nothing runs here. Absent: the node goes on and
+   * tries again, as it does while something runs.
    */
   readonly endRefused?: (reason: string) => void;
-  /** Absent: a master whose store is older than what this node has seen is not taken. */
+  /**
+   * Whether to accept a master whose store is older than what this node has seen. Absent: the node refuses that
+   * master.
+   */
   readonly older?: OlderMaster;
   /** The masters of a cluster that may have several. Absent: the master is in this process. */
   readonly masters?: Pick<KnownMasters, 'welcomed' | 'pointed' | 'fruitless'>;
@@ -177,7 +180,10 @@ export class Wrapper implements Part {
     await this.#untilReported();
   }
 
-  /** Waits until the ends of the instances stand in the records, but not for a master that cannot write. */
+  /**
+   * Waits until the master has recorded the ends of the instances. Waits 2 s at most, because a master may be unable
+   * to write.
+   */
   async #untilReported(): Promise<void> {
     let timer: TimerHandle | undefined;
     const isTooLate = new Promise<void>((resolve) => {
@@ -291,17 +297,17 @@ export class Wrapper implements Part {
   }
 
   /**
-   * Connects the master's feed to the controllers: each message wakes the controllers that it concerns. Resolves at the
-   * first snapshot.
+   * Connects the master's feed: each change goes to the fetch ahead, the first snapshot wakes all controllers, and a
+   * later snapshot wakes the installs. Resolves at the first snapshot.
    */
   #wake(): Promise<void> {
     const { desired } = this.#parts;
     desired.onChange((id) => this.#ahead.changed(id));
     return new Promise((resolve) => {
       desired.onSnapshot((isFirst) => {
-        // The first snapshot concerns what waited for it, and what it does not name: that is no longer wanted here.
+        // The first snapshot concerns all instances: some waited for it, and those that it does not name must end.
         if (isFirst) this.#controllers.wakeAll();
-        // Instances that wait for the connection go on at once.
+        // A later snapshot comes with a new connection. Instances that wait for the connection go on at once.
         else this.#controllers.wakeInstalls();
         this.#ahead.connected();
         resolve();
@@ -309,7 +315,9 @@ export class Wrapper implements Part {
     });
   }
 
-  /** Ends a node that its master refuses, unless something runs here: that is looked after as long as it runs. */
+  /**
+   * Ends a node that its master refuses. False: the node goes on, for example because an instance still runs here.
+   */
   #endRefused(reason: string): boolean {
     const { endRefused } = this.#options;
     const isIdle =

@@ -31,8 +31,8 @@ export interface ReconcilersOptions {
   readonly state: MasterState;
   readonly writer: InstanceWriter;
   /**
-   * Whether the file of a configuration is still what its record was made from. If not, the record is about to change
-   * or go, and only clients get instances of it. Absent: it always is.
+   * Tells whether the file of a configuration is still what its record was made from. If not, the record is
+   * about to change or be removed, and only clients may create instances of it. Absent: always true.
    */
   readonly isInForce?: (configuration: ConfigurationRecord) => Promise<boolean>;
   /** Makes an id, which may be taken. Default: a random one. */
@@ -64,7 +64,10 @@ interface ReconcilerWakes {
   readonly isPlaceRetried: (id: string) => boolean;
 }
 
-/** `forecaster`, `creations` and `updates` are no reconcilers: others, and clients, call them. */
+/**
+ * Builds the reconcilers. `forecaster`, `creations` and `updates` in the answer are no reconcilers: other
+ * parts and clients call them.
+ */
 export function buildReconcilers(options: ReconcilersOptions, wakes: ReconcilerWakes) {
   const { state, writer, beats, nodeTimeoutMs, metrics, clock, logger, ending } = options;
   const placement = new Placement({
@@ -142,7 +145,7 @@ export function buildReconcilers(options: ReconcilersOptions, wakes: ReconcilerW
       ...state,
       victims,
       mover,
-      // Every caller that moves instances is asked here.
+      // Ask every controller that moves instances.
       isMoving: (record) => drains.isMoving(record) || rollouts.isMoving(record),
     }),
     instanceCleanup: new InstanceCleanup({

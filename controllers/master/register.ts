@@ -89,7 +89,8 @@ export function buildMasterControllers(options: MasterControllersOptions): Maste
     resyncNow,
     start: async () => {
       resyncNow();
-      // The heartbeat starts first: otherwise placement would judge by the conditions that the last master left.
+      // Start the heartbeat controller first: otherwise placement would judge by the conditions that the last
+      // master left.
       registered.heartbeat.controller.start();
       await registered.heartbeat.controller.whenIdle();
       placement.places.begin();
@@ -133,7 +134,7 @@ function registerAll(
   const { state } = options;
   const { instances, configurations, revisions } = state;
   return {
-    // A configuration that is gone may have left instances that are to end.
+    // Look at configurations that are gone, too: they may have left instances that must end.
     'minimum-service': register(
       options,
       reconcilers.minimumService,

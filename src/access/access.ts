@@ -7,8 +7,12 @@ import { AddressRanges } from '../model/access/address-range.js';
 import type { Grant, LastUse } from '../model/access/api-key.js';
 import { includesScope, type KeyScope } from '../model/access/key-scopes.js';
 import { matchesAny } from '../model/access/name-pattern.js';
+import { nameSchema } from '../model/names.js';
 
-/** How often a followed access is looked at. An access whose end is followed counts as used. */
+/**
+ * How often the end of an access with `onEnded` listeners is checked. Each check counts as a use, so a session with
+ * an open socket does not become idle.
+ */
 const WATCH_MS = 3_600_000;
 /** How many names `sees` remembers: more than there usually are configurations. */
 const MAX_REMEMBERED = 10_000;
@@ -30,6 +34,24 @@ export type Access = Pick<
   | 'onEnded'
 >;
 
+/** A call as far as it matters for the rights of its caller. */
+interface Call {
+  readonly least: KeyScope;
+  /** True when it concerns more than the configurations that a key may be restricted to. */
+  readonly isBroad: boolean;
+  /** The time in Unix milliseconds. */
+  readonly now: number;
+  readonly address: string;
+}
+
+/** Why a caller is refused. */
+export interface Refusal {
+  /** The text of a 403. Absent: the answer is 401, as when no key was sent. */
+  readonly forbidden?: string;
+  /** The text in the challenge of a 401. */
+  readonly hint?: string;
+}
+
 interface KeyAccessOptions {
   readonly label: string;
   /** SHA-256 of the key's token, hex. */
@@ -40,11 +62,14 @@ interface KeyAccessOptions {
   readonly idleMs?: number;
   readonly lastUse?: LastUse | undefined;
   readonly clock: Clock;
-  /** Called at the first use after each `takeUse`. Default: uses are forgotten. */
+  /** Called at the first use, and at the first use after each `takeUse`. Default: uses are forgotten. */
   readonly onUse?: (access: KeyAccess) => void;
 }
 
-/** An access as the gate has it: the gate asks `isOver`, and tells of each use. All others have an `Access`. */
+/**
+ * The rights of a caller, with the methods that only the gate and its parts call, such as `refusal` and `use`. All
+ * other code gets an `Access`.
+ */
 export class KeyAccess {
   readonly kind = 'key';
   /** The label of the key, for a session too. */
@@ -53,14 +78,17 @@ export class KeyAccess {
   /** Id of the session; null: the key itself. */
   readonly session: string | null;
   readonly scope: KeyScope;
-  /** The patterns of the configurations that it is restricted to; null: it sees all, and the cluster as a whole. */
+  /**
+   * The patterns of the configurations that the access is restricted to; null: it sees all of them, and the cluster
+   * as a whole.
+   */
   readonly configurations: readonly string[] | null;
   /** The caller's name in the audit trail. */
   readonly name: string;
   readonly grant: Grant;
   readonly #clock: Clock;
   readonly #idleMs: number;
-  /** When its grant ends; Infinity: never. */
+  /** When the grant ends; Infinity: never. */
   readonly #expiresAt: number;
   readonly #onUse: ((access: KeyAccess) => void) | undefined;
   readonly #ranges: AddressRanges | null;
@@ -92,12 +120,28 @@ export class KeyAccess {
     this.#endsAt = this.#endAfter(this.#usedAt);
   }
 
-  /** True when its scope includes `least`. */
+  /** Why the access is not enough for a call; undefined: it is enough. Allocates nothing for a call that passes. */
+  refusal({ least, isBroad, now, address }: Call): Refusal | undefined {
+    if (this.isOver(now)) return { hint: this.#overText };
+    if (!this.isFrom(address))
+      // The allowed addresses are not named, because they would show a thief of the key where to go.
+      return { forbidden: `key ${this.label} may not be used from ${address}` };
+    if (!this.may(least)) {
+      const forbidden = `${callerText(this)} has scope ${this.scope}: this needs ${least}`;
+      return this.scope === 'PUBLIC' ? {} : { forbidden };
+    }
+    if (this.configurations === null || !isBroad) return undefined;
+    return {
+      forbidden: `${restrictionText(this)}: this endpoint concerns more than these, and needs a key without that restriction`,
+    };
+  }
+
+  /** True when the scope of this access includes `least`. */
   may(least: KeyScope): boolean {
     return includesScope(this.scope, least);
   }
 
-  /** True when it sees a configuration of this name, and the instances of it. */
+  /** True when the access sees a configuration of this name, and its instances. */
   sees(configurationName: string): boolean {
     if (this.configurations === null) return true;
     const known = this.#seen.get(configurationName);
@@ -109,16 +153,16 @@ export class KeyAccess {
   }
 
   /**
-   * Calls the listener once, with a sentence for a person, when the access has ended or has become another one: its key
-   * or session was revoked, expired or changed. At once where it has ended already. A session does not become idle
-   * meanwhile. Returns the function that unsubscribes.
+   * Calls the listener once, when the access ends: its key or session was revoked, expired or changed. The reason is
+   * a sentence for a person. An access that has ended already calls the listener at once. A session with a listener
+   * does not become idle. Returns the function that unsubscribes.
    */
   onEnded(listener: (reason: string) => void): () => void {
     if (this.#ended !== undefined) {
       listener(this.#ended);
       return () => undefined;
     }
-    // A wrapper, so that a function given twice is subscribed twice.
+    // A new function for each call, because the set would hold a listener that is given twice only once.
     const subscription = (reason: string): void => listener(reason);
     this.#listeners.add(subscription);
     this.#watchEnd();
@@ -134,19 +178,12 @@ export class KeyAccess {
     return now >= this.#endsAt;
   }
 
-  /** When it ends unless it is used before, Unix milliseconds; Infinity: never. */
+  /** When the access ends, in Unix milliseconds; Infinity: never. Each use of a session moves this time. */
   get endsAt(): number {
     return this.#endsAt;
   }
 
-  /**
-   * The text that tells a person that this key has expired, or that this session has ended. It does not check the time.
-   */
-  get overText(): string {
-    return this.session === null ? 'the key has expired' : 'the session has ended';
-  }
-
-  /** True when it may be used from this address. */
+  /** True when the access may be used from this address. */
   isFrom(address: string): boolean {
     return this.#ranges === null || this.#ranges.has(address);
   }
@@ -161,13 +198,13 @@ export class KeyAccess {
     this.#onUse?.(this);
   }
 
-  /** Returns the last use. `onUse` hears of the next one. */
+  /** Returns the last use. The next use calls `onUse` again. */
   takeUse(): LastUse {
     this.#isUseNoted = false;
     return { at: this.#usedAt, address: this.#usedFrom };
   }
 
-  /** Ends the access: the listeners hear why. Idempotent. */
+  /** Ends the access, and gives the listeners the reason. Idempotent. */
   end(reason: string): void {
     if (this.#ended !== undefined) return;
     this.#ended = reason;
@@ -177,11 +214,18 @@ export class KeyAccess {
     for (const listener of listeners) listener(reason);
   }
 
+  /** Tells a person that this key has expired, or that this session has ended. */
+  get #overText(): string {
+    return this.session === null ? 'the key has expired' : 'the session has ended';
+  }
+
   #endAfter(usedAt: number): number {
     return Math.min(this.#expiresAt, usedAt + this.#idleMs);
   }
 
-  /** Starts the timer of a followed access. A request needs no timer, because the gate asks `isOver`. */
+  /**
+   * Starts the timer that checks an access with listeners. A request needs no timer, because the gate asks `isOver`.
+   */
   #watchEnd(): void {
     if (this.#endsAt === Number.POSITIVE_INFINITY) return;
     const leftMs = this.#expiresAt - this.#clock.now();
@@ -192,7 +236,7 @@ export class KeyAccess {
     this.#watch = undefined;
     const now = this.#clock.now();
     if (now >= this.#expiresAt) {
-      this.end(this.overText);
+      this.end(this.#overText);
       return;
     }
     this.use(now, this.#usedFrom);
@@ -203,4 +247,19 @@ export class KeyAccess {
     this.#watch?.cancel();
     this.#watch = undefined;
   }
+}
+
+/** The caller, such as `key ci` or `session 0123456789ab of ci`. */
+export function callerText({ session, name }: Access): string {
+  return session === null ? `key ${name}` : name;
+}
+
+/** Why the access does not reach a configuration. It repeats the name only when it is well-formed. */
+export function strangeName(access: Access, name: string): string {
+  const which = nameSchema.safeParse(name).success ? `"${name}" is none of these` : 'this is none of these';
+  return `${restrictionText(access)}: ${which}`;
+}
+
+function restrictionText(access: Access): string {
+  return `${callerText(access)} is restricted to configurations ${access.configurations?.join(', ')}`;
 }

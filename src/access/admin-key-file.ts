@@ -11,7 +11,7 @@ import { DroverError } from '../model/errors.js';
 import { hashToken, isWellFormedToken, KEY_TOKEN_LENGTH } from './tokens.js';
 
 export const ADMIN_FILE = 'data/admin.key';
-/** Only this many bytes are read. A token is far shorter, so a longer file holds none. */
+/** How many bytes are read at most. A token is far shorter, so a longer file holds no token. */
 const MAX_BYTES = 1024;
 
 export type AdminKeyContent =

@@ -1,6 +1,6 @@
 /**
- * Finds the access of a token: that of its key or session. It follows the mirrors of both, so that a revoked token is
- * refused as soon as a mirror shows it. Used by the gate only.
+ * Finds the key or session that a token belongs to, as a `KeyAccess`. It follows the mirrors of keys and sessions, so
+ * that a revoked token is refused as soon as a mirror shows the change. Used by the gate only.
  */
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../loop/clock.js';
@@ -19,13 +19,16 @@ interface KeyIndexOptions {
   readonly keys: MirrorReader<ApiKeyRecord>;
   readonly sessions: MirrorReader<SessionRecord>;
   readonly clock: Clock;
-  /** As for KeyAccess. */
+  /** Passed on to each `KeyAccess`, which calls it. */
   readonly onUse: (access: KeyAccess) => void;
   /** Called with the label of each key that was deleted, or replaced by another key of the same label. */
   readonly onKeyGone: (label: string) => void;
 }
 
-/** Tokens are looked up by this many digits of their hash. Whole hashes are compared in constant time only. */
+/**
+ * How many digits of a token's hash select the candidates. Their whole hashes are compared in constant time, so that
+ * the time reveals nothing.
+ */
 const GROUP_DIGITS = 12;
 /** How many tokens are remembered: more than are in use at a time. At the limit all are forgotten. */
 const MAX_RECENT = 256;
@@ -36,9 +39,10 @@ export class KeyIndex {
   readonly #keys = new Map<string, IndexedAccess>();
   readonly #sessions = new Map<string, IndexedAccess>();
   /**
-   * The accesses of tokens that were found lately, by token: hashing a token each time took a tenth of a whole request.
-   * Every change of any key or session empties the map, so that a revoked one is refused at once. Wrong tokens never
-   * get in, and the map's own hash is seeded, so that the time of a look-up gives nothing away.
+   * The accesses of tokens that were found lately, by token. Hashing each token anew took a tenth of the time of a
+   * request. Every change of a key or session, except of its last use, empties the map, so that a revoked token is
+   * refused at once. Wrong tokens never get in, and the map's own hash is seeded, so that the time of a look-up gives
+   * nothing away.
    */
   readonly #recent = new Map<string, KeyAccess>();
   readonly #unsubscribes: readonly (() => void)[];
@@ -71,7 +75,7 @@ export class KeyIndex {
   }
 
   #lookUp(token: string): KeyAccess | undefined {
-    // Hex text, not a buffer: `hash` takes three times as long to return one.
+    // Ask for hex text: `hash` takes three times as long to return a buffer.
     const digest = hash('sha256', token, 'hex');
     const group = this.#groups.get(digest.slice(0, GROUP_DIGITS));
     if (group === undefined) return undefined;
@@ -79,7 +83,10 @@ export class KeyIndex {
     return group.find((indexed) => timingSafeEqual(indexed.digits, digits))?.access;
   }
 
-  /** Replaces the access of a changed key. When only the last use has changed, the access and its open sockets stay. */
+  /**
+   * Replaces the access of a changed key, and the accesses of its sessions. When only the last use has changed, they
+   * and their open sockets stay.
+   */
   #keyChanged(label: string, after: ApiKeyRecord | undefined, before: ApiKeyRecord | undefined): void {
     if (before !== undefined && after !== undefined && isSameKey(before, after)) return;
     const reason = after === undefined ? 'the key was deleted' : 'the key was replaced by another';
@@ -106,7 +113,9 @@ export class KeyIndex {
     this.#add(this.#keys, label, keyHash, access);
   }
 
-  /** Adds nothing while the key of the session is not there. */
+  /**
+   * Adds the access of a session, unless the session's key is gone or was replaced by another key of the same label.
+   */
   #addSession(id: string, record: SessionRecord): void {
     const { keys, clock, onUse } = this.#options;
     const { key: label, keyHash, lastUse } = record;
@@ -147,7 +156,10 @@ function isSameSession({ lastUse: _, ...before }: SessionRecord, after: SessionR
   return isSame(before, rest);
 }
 
-/** Compares two records that the same schema has read: their fields stand in the same order. */
+/**
+ * True when two records are equal. The same schema has read both, so their fields stand in the same order, and their
+ * JSON can be compared.
+ */
 function isSame(before: unknown, after: unknown): boolean {
   return JSON.stringify(before) === JSON.stringify(after);
 }

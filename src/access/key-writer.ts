@@ -24,7 +24,7 @@ import { generateToken, hashToken, isWellFormedToken, maskToken } from './tokens
 
 /** The most keys. Every key is held in memory, and more of them are the mistake of a script. */
 const MAX_KEYS = 1000;
-/** The name of a caller without a key in the audit trail. */
+/** The name that the audit trail gives to a caller without a key, the node's own terminal. */
 const RESERVED_LABEL = 'terminal';
 /** The most tries to remove a key, far more than needed: a try fails only when another write has succeeded. */
 const MAX_TRIES = 1000;
@@ -79,7 +79,7 @@ export class KeyWriter {
         await keys.until(await store.transact(this.#removal(key)));
         return await this.#removeFile(key.value);
       } catch (error) {
-        // The key changed meanwhile, or the ALL key that was to remain was revoked at the same time.
+        // Try again: the key changed meanwhile, or the ALL key that was to remain was revoked at the same time.
         if (!DroverError.is(error, 'DRV_STORE_CONFLICT') || tries >= MAX_TRIES) throw error;
         await untilShown(store, keys);
       }
@@ -93,7 +93,7 @@ export class KeyWriter {
     await modify(set, label, (record) => (record.hash === hash ? { ...record, lastUse } : undefined));
   }
 
-  /** Removes a key that cannot be read, and so opens nothing. */
+  /** Removes a key whose record cannot be read. Such a key lets nobody in, so no other key needs to remain. */
   async #removeSetAside(label: string, { revision: expectedRevision }: SetAside): Promise<void> {
     const { store, keys } = this.#options;
     await keys.until(await store.transact([{ do: 'remove', key: apiKeyKey(label), expectedRevision }]));
@@ -116,7 +116,10 @@ export class KeyWriter {
     );
   }
 
-  /** The key is revoked already. A file that cannot be removed holds the token of no key; the next start logs that. */
+  /**
+   * Removes `data/admin.key` if it holds the token of the revoked key. When that fails, the token in the file is
+   * useless, and the next start logs that.
+   */
   async #removeFile({ label, hash }: ApiKeyRecord): Promise<void> {
     const { adminKeyPath, logger } = this.#options;
     await removeAdminKey(adminKeyPath, hash).catch((error: unknown) =>
@@ -131,7 +134,7 @@ export class KeyWriter {
 function checkLabel(label: string): void {
   const { success, error } = nameSchema.safeParse(label);
   if (!success) throw refused(`the label of a key ${error.issues[0]?.message ?? 'is not valid'}`);
-  // A token that was pasted by mistake would stand in lists and logs for ever.
+  // Refuse a token that was pasted by mistake: it would stay in lists and logs for ever.
   if (isWellFormedToken(label)) throw refused('the label of a key must not be a token: choose a name for it');
   if (label === RESERVED_LABEL)
     throw refused(`no key may be called "${label}": in the audit trail that is the node's own terminal`);

@@ -1,6 +1,6 @@
 /**
- * Has the last uses of keys and sessions written: of each the first use at once, then at most one a minute. A kill
- * loses a minute at most.
+ * Writes the last uses of keys and sessions: the first use of each at once, further uses at most once a minute. So a
+ * kill loses at most the uses of the last minute.
  */
 import type { Clock, TimerHandle } from '../loop/clock.js';
 import type { LastUse } from '../model/access/api-key.js';
@@ -14,7 +14,7 @@ const PAUSE_MS = 60_000;
 const UNSAID: ReadonlySet<string> = new Set(['DRV_STORE_CLOSED', 'DRV_NOT_LEADER']);
 
 interface LastUsesOptions {
-  /** Resolves when the use is durable, or when there is nothing left to write it to. */
+  /** Writes a last use. Resolves when the use is durable, or when the key or session is gone. */
   readonly write: (access: KeyAccess, use: LastUse) => Promise<void>;
   readonly clock: Pick<Clock, 'monotonic' | 'setTimer'>;
   readonly logger: Pick<Logger, 'error' | 'warn'>;
@@ -25,7 +25,7 @@ export class LastUses {
   readonly #log: RepeatedLog;
   readonly #waiting = new Map<KeyAccess, TimerHandle>();
   readonly #writes = new Set<Promise<void>>();
-  /** Monotonic milliseconds. */
+  /** When each access was written last, in monotonic milliseconds. */
   readonly #writtenAt = new WeakMap<KeyAccess, number>();
 
   constructor(options: LastUsesOptions) {
@@ -44,7 +44,7 @@ export class LastUses {
     );
   }
 
-  /** Writes what waits. Resolves when all is written. Later uses are not written. Idempotent. */
+  /** Writes the uses that wait. Resolves when all writes have ended. Later uses are not written. Idempotent. */
   async stop(): Promise<void> {
     for (const access of [...this.#waiting.keys()]) this.#write(access);
     await Promise.all(this.#writes);
@@ -62,7 +62,8 @@ export class LastUses {
   }
 
   #warn(error: unknown): void {
-    // Both are expected: the mirror stops before the API, when the write is on the disk already; or another master leads.
+    // Both codes are expected, so nothing is logged. The mirror stops before the API, when the use is on the disk
+    // already; or another master leads now.
     if (UNSAID.has(error instanceof DroverError ? error.code : '')) return;
     this.#log.say('write', `the last use of a key or session could not be written: ${messageOf(error)}`);
   }

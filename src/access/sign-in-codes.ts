@@ -1,6 +1,6 @@
 /**
- * Codes that become a session once, within a minute: `drover ui` hands one to the browser in the place of a key. They
- * are in memory only, by their hash, and end with the key that made them.
+ * Codes that a browser exchanges for a session, once and within a minute: `drover ui` gives the browser a code
+ * instead of a key. Only hashes of codes are kept, in memory. A code ends with the key that made it.
  */
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../loop/clock.js';
@@ -25,7 +25,7 @@ interface Kept {
 
 export class SignInCodes {
   readonly #clock: Clock;
-  /** By hash, the oldest first. */
+  /** The codes by their hash, the oldest first. */
   readonly #kept = new Map<string, Kept>();
 
   constructor(clock: Clock) {
@@ -48,9 +48,10 @@ export class SignInCodes {
   }
 
   /**
-   * Uses a code up for `work`, which gets the access of the key that made it. When `work` fails the code is good again,
-   * for the rest of its minute. Undefined: there is no such code any more, or the key may not be used from this
-   * address; then the code stays. Throws what `work` throws.
+   * Uses a code up for `work`, which gets the access of the key that made the code. When `work` fails, the code is
+   * good again for the rest of its minute, and the error is thrown. Returns undefined when there is no such code any
+   * more, or it is just being used. Also returns undefined when the key may not be used from this address; the code
+   * then stays.
    */
   async take<T>(
     code: string,

@@ -1,13 +1,14 @@
 /**
- * Makes and checks bearer tokens: `drv_` (of a session `drvs_`), a base62 body, and six base62 characters of CRC32. The
- * checksum catches typing errors and lets secret scanners be sure. The tokens of keys and sessions are random; an
- * instance's token is derived and never stored.
+ * Makes and checks bearer tokens: the prefix `drv_` (for a session `drvs_`), a base62 body, and six base62 characters
+ * of CRC32. The checksum catches typing errors and lets secret scanners be sure. The tokens of keys and sessions are
+ * random; an instance's token is derived and never stored.
  */
 import { createHash, createHmac, randomBytes, randomInt, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { DroverError } from '../model/errors.js';
 import type { InstanceRecord } from '../model/instance.js';
 import { isInstanceId } from '../model/names.js';
+import { keepLatest } from '../model/plain/keep-latest.js';
 import type { MirrorReader } from '../store/mirror.js';
 
 const PREFIX = 'drv_';
@@ -56,10 +57,16 @@ export function maskToken(token: string): string {
 
 const MOST_REMEMBERED = 20_000;
 
-/** When an instance was made; undefined: there is none (any more), and its token is refused. */
+/**
+ * Returns the time when an instance was created; undefined: the instance is gone or never existed, so its token is
+ * refused.
+ */
 type CreatedAtOf = (instanceId: string) => number | undefined;
 
-/** `createdAtOf` over the mirror. An instance with goal `remove` counts as gone, though its process may still run. */
+/**
+ * Looks up times of creation in the mirror. An instance with goal `remove` counts as gone, though its process may
+ * still run.
+ */
 export function creationOfKept(instances: Pick<MirrorReader<InstanceRecord>, 'get'>): CreatedAtOf {
   return (id) => {
     const record = instances.get(id)?.value;
@@ -97,9 +104,7 @@ export class InstanceTokens {
     if (known?.createdAt === createdAt) return known.token;
     const mac = createHmac('sha256', this.#secret).update(`${instanceId}\n${createdAt}`).digest();
     const token = withChecksum(instanceId + base62(mac));
-    const [oldest] = this.#issued.keys();
-    if (this.#issued.size >= MOST_REMEMBERED && oldest !== undefined) this.#issued.delete(oldest);
-    this.#issued.set(instanceId, { createdAt, token });
+    keepLatest(this.#issued, MOST_REMEMBERED, instanceId, { createdAt, token });
     return token;
   }
 
@@ -146,9 +151,9 @@ function base62(bytes: Buffer): string {
 
 /** Where the secret is kept, as hexadecimal text: a file of the master, or the store that masters share. */
 interface TokenSecretFile {
-  /** For messages. */
+  /** The name of the secret's place, for messages. */
   readonly name: string;
-  /** Undefined: it was never made. */
+  /** Reads the secret; undefined: it was never made. */
   read(): Promise<string | undefined>;
   write(hex: string): Promise<void>;
 }

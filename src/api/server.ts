@@ -91,7 +91,7 @@ interface ListenAddress {
 export class ApiServer implements Part {
   readonly #options: ApiServerOptions;
   readonly #sockets: SocketBook;
-  /** It never listens: it passes the handshakes of WebSockets on to the plugin. */
+  /** Passes the handshakes of WebSockets on to the plugin. This server never listens. */
   readonly #handshakes = createServer();
   readonly #upgrades: Upgrades;
   readonly #gate: Gate;
@@ -244,8 +244,8 @@ export class ApiServer implements Part {
       logger: false,
       bodyLimit: MAX_BODY_BYTES,
       ...this.#transport.options,
-      // Long ids reach the handlers, which explain the fault; the header limit bounds them. Existing plugins add
-      // slashes.
+      // Long ids reach the handlers, which explain the fault; the header limit bounds them. Existing plugins put a
+      // slash at the end of a path.
       routerOptions: { maxParamLength: MAX_HEADER_BYTES, ignoreTrailingSlash: true },
       // Routes check with zod and write their own bytes. The default compilers would load 800 KB without use.
       schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },

@@ -15,7 +15,7 @@ import { TLS_VERSIONS } from './tls/tls-versions.js';
 const PING = /^\/api\/ping\/?(?:\?|$)/;
 const RETRY_AFTER_S = '1';
 const NOT_READY: ErrorCode = 'DRV_NOT_READY';
-/** Short limits and few connections, because it keeps nothing about a client. */
+/** Connections are short and few, because this server has no limits for single clients. */
 const LIMITS = { headersTimeout: 10_000, requestTimeout: 10_000 };
 const MOST_CONNECTIONS = 512;
 

@@ -9,8 +9,8 @@ import type { Daemon } from '../daemon/daemon.js';
 import { shellWord } from '../model/words.js';
 
 /**
- * The lines about the dashboard; empty when there is no dashboard. `isTerminal`: the output is a terminal. Only then the
- * link that signs in is printed, because no log keeps it.
+ * The lines about the dashboard; empty when there is no dashboard. `isTerminal`: the output is a terminal. Only a
+ * terminal gets the link that signs in, because a log would keep the link.
  */
 export async function dashboardLines(
   { paths: { root }, apiUrl, dashboard }: Pick<Daemon, 'paths' | 'apiUrl' | 'dashboard'>,

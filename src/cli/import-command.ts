@@ -1,5 +1,6 @@
 /**
- * `drover import`: turns what another tool ran into configurations, from files of this machine. No master is needed.
+ * `drover import`: turns what another tool ran into configurations. It reads files of this machine and needs no
+ * master.
  */
 import { realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';

@@ -26,7 +26,7 @@ const LOOPBACK = /^https?:\/\/(?:localhost|127\.[\d.]+|\[::1\])(?::|\/|$)/;
 interface MasterToBe {
   readonly token: JoinToken;
   readonly nodeId: string;
-  /** Where others reach this machine. Absent: at the address that reaches the master. */
+  /** The address at which others reach this machine. Absent: the local address of the connection to the master. */
   readonly address: string | undefined;
   readonly paths: RootPaths;
   readonly dialer: MasterDialer;
@@ -93,7 +93,7 @@ async function keepFiles(
     named[field] = file.name;
   }
   await secrets.file('cluster.key').write(clusterKey);
-  // Remove the files of the former wrapper. The authority is a part of the master's state.
+  // Remove the files that only a wrapper needs. A master has the cluster's authority in its state.
   for (const name of ['member.json', 'joining.json', 'masters.json', 'authority.pem', 'server.json'])
     await secrets.file(name).remove();
   return named;

@@ -1,4 +1,7 @@
-/** `drover join`: asks the master whether a node may join, and writes the config.json with which it then does. */
+/**
+ * `drover join`: asks the master whether the node may join, and writes a config.json with which the node joins when
+ * it starts. With `--as-master` the command itself joins (`join-as-master.ts`).
+ */
 import { stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -28,8 +31,8 @@ export interface JoinOptions {
   readonly address?: string;
   readonly asMaster?: true;
   /**
-   * Called with a line that says that the masters elect a leader, and the join waits for them. Absent: the join fails
-   * at once instead.
+   * Called with a line when the join waits for the masters to elect a leader. Absent: the join fails at once
+   * instead.
    */
   readonly say?: (line: string) => void;
 }
@@ -38,8 +41,8 @@ const SILENCE_MS = 6000;
 const AGAIN_MS = 1000;
 
 /**
- * Returns the text to print. Writes nothing unless the master would let the node in: it made the token, the token can
- * still be used, and the name is free. Throws DroverErrors with one clear line.
+ * Returns the text to print. Changes config.json only if the master would let the node in: the cluster made the
+ * token, the token can still be used, and the name is free. Throws DroverErrors with one clear line.
  */
 export async function joinCluster(root: string, text: string, options: JoinOptions): Promise<string> {
   const token = parseJoinToken(text);

@@ -14,9 +14,9 @@ const SAME_PRESS_MS = 500;
 const SHOWN_AT_MOST = 10;
 
 /**
- * Handles the signals of this process. A signal during the start takes effect after the start. `onEnding` is called at
- * the first signal and may end a start that waits. The returned `fail` ends the node as SIGTERM does, but prints its line
- * on standard error and uses exit code 1.
+ * Handles the signals of this process. A signal during the start takes effect after the start. `onEnding` is called
+ * at each signal that ends the node, and may end a start that waits. The returned `fail` ends the node as SIGTERM
+ * does, but prints its line on standard error and uses exit code 1.
  */
 export function handleSignals(
   starting: Promise<StartedNode>,

@@ -155,7 +155,10 @@ export class TerminalPrompt {
     this.#isRunning = false;
   }
 
-  /** Stops the whole job, npm and its shell too; else the shell that started them would not notice. */
+  /**
+   * Stops the whole process group, with npm and its shell: otherwise the shell in the terminal would not notice the
+   * stop.
+   */
   #suspend(): void {
     this.#close();
     process.once('SIGCONT', () => {

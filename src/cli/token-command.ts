@@ -1,4 +1,7 @@
-/** `drover token`: asks the master that runs in a directory for a join token, with the operator's key. */
+/**
+ * `drover token`: asks the master that runs in a directory for a join token. It uses the operator's key of that
+ * directory.
+ */
 
 import type { CreatedJoinToken } from '../api/routes/join-token-routes.js';
 import { ApiClient } from '../client/api-client.js';

@@ -11,7 +11,9 @@ import type { InstanceRecord } from '../model/instance.js';
 import { NO_HOST_PID } from '../model/run/run-identity.js';
 import { shellWord } from '../model/words.js';
 
-/** The package's root: two folders up from this file, and from the chunk that it becomes. */
+/**
+ * The root of the package: two directories up from this source file, and also from the built file that contains it.
+ */
 const PACKAGE = fileURLToPath(new URL('../..', import.meta.url));
 const EXAMPLE = ['configurations', 'templates'];
 

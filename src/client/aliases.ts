@@ -8,7 +8,7 @@ interface Alias {
   /** Other spellings of the noun. */
   readonly also: readonly string[];
   readonly path: CommandPath;
-  /** The command to use when a name is typed. */
+  /** The command to run instead when a name is typed: `get configs lobby` runs `config show`. */
   readonly one?: CommandPath;
 }
 

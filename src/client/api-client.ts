@@ -9,7 +9,7 @@ import { ClientError, EXIT, isEndpointMissing } from '../command-tree/runs/clien
 import { refusalOf } from './connection/answers.js';
 import type { Answer, ApiConnection, StreamOptions } from './connection/connection.js';
 
-/** Several calls may run at once. */
+/** Makes the calls of a command. Several calls may run at once. */
 export class ApiClient implements ApiCalls {
   readonly connection: ApiConnection;
   #now: number | undefined;
@@ -65,7 +65,7 @@ export class ApiClient implements ApiCalls {
   }
 }
 
-/** Returns undefined when the body is not JSON. */
+/** Reads a JSON body; undefined: the body is not JSON. */
 function readJson(body: Readable): Promise<unknown> {
   return json(body).catch((error: unknown) => {
     if (error instanceof SyntaxError) return undefined;

@@ -4,7 +4,10 @@ import { parserMessage } from '../command-tree/help/parser-message.js';
 import { ClientError, EXIT } from '../command-tree/runs/client-error.js';
 import { DroverError } from '../model/errors.js';
 
-/** `message`: without the leading `drover: `; '': print nothing, because the help was printed already. */
+/**
+ * `message`: the line for stderr, without the leading `drover: `. '': print nothing, because the help was printed
+ * already. Undefined: a fault of Drover, so the caller prints the stack.
+ */
 export function endOf(error: unknown): { readonly exitCode: number; readonly message: string | undefined } {
   if (error instanceof ClientError) return { exitCode: error.exitCode, message: error.message };
   // A request for help is not an error.

@@ -10,8 +10,8 @@ export const FORMATS = ['table', 'wide', 'name', 'json', 'yaml'] as const;
 export type Format = (typeof FORMATS)[number] | 'markdown';
 
 /**
- * Returns the result as whole lines, or an empty text. Throws a ClientError when names are wanted from a result that
- * has none.
+ * Returns the result as whole lines, or an empty text. Throws a ClientError for the format `name` when the result
+ * has no names.
  */
 export async function textOf(shown: Shown, format: Format, screen: Omit<View, 'isWide'>): Promise<string> {
   switch (format) {

@@ -5,16 +5,15 @@ import { addHelpCommand } from './help/help-command.js';
 
 /** What differs between the console and the client. */
 export interface TreeHost {
-  /** Adds the options that all commands of Drover have there. `path` undefined: `help`. */
+  /** Adds the options that the host gives to all commands of Drover. `path` undefined: the command is `help`. */
   addOptions(command: Command, path: CommandPath | undefined): void;
-  /** Called with what the command's own description made of the typed words, and with all options. */
+  /**
+   * Runs a command. `input`: the typed words, as the command's description parsed them. `command` has all options.
+   */
   perform(path: CommandPath, input: unknown, command: Command): Promise<void>;
   /** Prints what the help found. */
   show(shown: Shown, command: Command): Promise<void>;
-  /**
-   * Commands outside the tree for the list of all commands, because only a master knows them. Absent: there are no such
-   * commands.
-   */
+  /** Finds commands that only a master knows, for the list of all commands. Absent: there are no such commands. */
   moreCommands?(
     command: Command,
   ): Promise<readonly { readonly usage: string; readonly description: string }[]>;
@@ -28,7 +27,7 @@ export function addCommands(program: Command, host: TreeHost): void {
   addHelpCommand(program, host);
 }
 
-/** Adds one command below `parent`. `name`: its name there; default: its own name. */
+/** Adds one command below `parent`. `name`: the word of the command there; default: the last word of `path`. */
 export function addCommand(
   parent: Command,
   path: CommandPath,
@@ -45,7 +44,7 @@ export function addCommand(
   );
 }
 
-/** The group of these names. Adds missing groups. */
+/** Returns the group that `words` name, and adds missing groups. */
 function groupOf(program: Command, words: readonly string[]): Command {
   let group = program;
   for (const [depth, word] of words.entries()) {

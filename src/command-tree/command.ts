@@ -1,12 +1,13 @@
 /**
- * What a command is, apart from what it does: its name and options, and how its data is printed. Console and client
- * share it. Nothing here or below imports a part of the daemon at run time, so that the client starts at once.
+ * Describes a command apart from what it does: its name, its options, and how its data is printed. Console and
+ * client share the descriptions. No file of this directory imports a part of the daemon at run time, so that the
+ * client starts at once.
  */
 import type { Command } from 'commander';
 import { DroverError } from '../model/errors.js';
 import { type Cell, renderTable } from './table.js';
 
-/** The reader's output: its width, its clock, and how much of a table it wants. */
+/** How to print for this reader: the terminal's width, the master's time for ages, and how much of a table. */
 export interface View {
   /** Columns of the reader's terminal; undefined: tables are not cut. */
   readonly columns: number | undefined;
@@ -16,7 +17,7 @@ export interface View {
   readonly isWide: boolean;
 }
 
-/** How much of what a command did has failed. */
+/** The failure of a part of a command's work, as text and exit code. */
 export interface CommandFailure {
   readonly message: string;
   /** The exit code of the client; undefined: the code of any failure. */
@@ -34,9 +35,12 @@ export interface CommandDescription<Input, Data> {
   readonly declare?: (command: Command) => void;
   /** Takes the arguments in order, then the options. Throws DRV_COMMAND_INVALID. */
   readonly input: (...typed: never[]) => Input;
-  /** The data for people. Pure. The client may be older or newer than the master: an absent field is left out. */
+  /**
+   * Writes the data as text for people. Pure. Leaves out a field that the data lacks: the master may be older or
+   * newer than the client.
+   */
   readonly text: (data: Data, view: View, input: Input) => string | Promise<string>;
-  /** The value that `-o json` prints, where the text needs more than that; absent: the data. */
+  /** Makes the value that `-o json` prints; absent: the data is printed as it is. */
   readonly json?: (data: Data) => unknown;
   /** The names of the found objects, for `-o name`; absent: the objects have no names. */
   readonly names?: (data: Data) => readonly string[];
@@ -60,7 +64,7 @@ export function describe<Input, Data>(
   return description;
 }
 
-/** Returns a table that fits the reader's terminal, or `none` when there are no rows. */
+/** Returns a table that fits the reader's terminal, or the text `none` when there are no rows. */
 export async function tableOf(
   { columns }: Pick<View, 'columns'>,
   head: readonly string[],
@@ -70,10 +74,10 @@ export async function tableOf(
   return rows.length === 0 ? none : await renderTable(head, rows, columns);
 }
 
-/** The columns of a table: the cell of a row below each head. */
+/** The columns of a table. A key is a header; its function makes the cell of a row. */
 export type Columns<Row> = Readonly<Record<string, (row: Row, now: number) => Cell>>;
 
-/** Like `tableOf`, by columns. */
+/** Makes the cells of the rows by `columns`, and returns their table as `tableOf` does. */
 export function listOf<Row>(
   view: Pick<View, 'columns' | 'now'>,
   columns: Columns<Row>,

@@ -1,4 +1,6 @@
-/** All commands of Drover, in the order of the help. Those of extensions exist on the master only. */
+/**
+ * All commands of Drover, in the order of the help. The commands of extensions are not here: only a master has them.
+ */
 import type { CommandDescription, CommandFailure, View } from './command.js';
 import { CLUSTER_COMMANDS } from './groups/cluster.js';
 import { CONFIGURATION_COMMANDS } from './groups/configurations.js';
@@ -49,13 +51,15 @@ export type InputOf<P extends CommandPath> =
 export type DataOf<P extends CommandPath> =
   (typeof COMMANDS)[P] extends CommandDescription<infer _Input, infer Data> ? Data : never;
 
-/** Who called a command. */
+/** What a running command gets from its caller. */
 export interface RunCall {
   /** Aborts when the caller no longer waits for the command. */
   readonly signal: AbortSignal;
   /** Prints lines for people before the command is done. Says nothing to programs. */
   say(text: string): void;
-  /** Asks before the command does more than was named. Throws without a yes. */
+  /**
+   * Asks a person before the command acts on anything but a single named instance. Throws unless the answer is yes.
+   */
   readonly confirm: Asker;
 }
 
@@ -94,7 +98,9 @@ export function mayDestroy(path: string): boolean {
   return known !== undefined && descriptionOf(known).destroys !== undefined;
 }
 
-/** Runs a command. `input`: what the command's description made of the typed words. Throws what the run throws. */
+/**
+ * Runs a command. `input`: the typed words, as the command's description parsed them. Throws the errors of the run.
+ */
 export async function runCommand(
   runs: CommandRuns,
   path: CommandPath,

@@ -1,7 +1,7 @@
-/** Makes text safe to print: nothing that a terminal acts on. */
+/** Makes text safe to print, without characters that a terminal would obey. */
 import { toPlainText } from '../telemetry/plain-text.js';
 
-/** JSON.stringify does not escape these, and a terminal may act on them. */
+/** Characters that JSON.stringify does not escape, and that a terminal may obey. */
 const RAW_CONTROL = /[\x7f-\x9f]/g;
 
 /** Returns JSON that ends with a newline and holds no control characters. */

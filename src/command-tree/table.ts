@@ -1,4 +1,4 @@
-/** Aligned columns without borders, for people. Programs ask for JSON. */
+/** Prints aligned columns without borders, for people. Programs ask for JSON. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import { toPlainText } from '../telemetry/plain-text.js';
@@ -20,7 +20,8 @@ export type Cell = string | number | null | undefined;
 
 /**
  * Returns the lines of a table, header first; no header when `head` is empty. A cell that is null, undefined or ''
- * is blank. `columns`: those of the reader's terminal, so that the last column is cut to fit. Undefined: nothing is cut.
+ * is blank. `columns`: the width of the reader's terminal, to which the last column is cut. Undefined: nothing is
+ * cut.
  */
 export async function renderTable(
   head: readonly string[],
@@ -60,8 +61,8 @@ function widthsOf(rows: readonly (readonly string[])[]): number[] {
 }
 
 /**
- * An upper bound, so that the table never cuts the text: a character beyond ASCII may take two columns of a
- * terminal.
+ * Returns the most columns that the text may take, so that the table never cuts it: a character beyond ASCII may
+ * take two.
  */
 function displayWidth(text: string): number {
   let width = 0;

@@ -34,19 +34,22 @@ const SECOND_LOOK_MS = 100;
 const POLL_MS = 1000;
 /** The interval of looks without an event: events may be lost. */
 const SAFETY_LOOK_MS = 30_000;
-/** With more hinted files than this, look at everything: events may have been lost. */
+/**
+ * The most hinted files that are looked at one by one. With more, look at everything, because events may have
+ * been lost.
+ */
 const MAX_HINTS = 64;
 
 /** The configuration files of the other masters that share the records. */
 export interface OtherFiles {
   /**
-   * The files of all masters that are not in force as they stand, each with its node; and templates in conflict, of
-   * this node too.
+   * Faults of all masters' files whose present content is not in force, each with its node, and of templates
+   * in conflict, of this node, too.
    */
   faults(): readonly ConfigurationFileError[];
   /**
-   * Resolves when all masters that can be reached have read their files again. `isConfirmed`: all configurations without
-   * a file may be removed, however many at once.
+   * Resolves when all masters that can be reached have read their files again. `isConfirmed`: the caller
+   * confirms the removal of all configurations without a file, however many.
    */
   reload(isConfirmed: boolean): Promise<void>;
 }
@@ -58,7 +61,7 @@ interface ConfigurationFilesOptions {
   readonly follower: RecordFollower;
   /** Changes the records first, on a store that masters share. Default: writes the files first. */
   readonly editor?: ConfigurationEditor;
-  /** Absent: this is the only master. */
+  /** The other masters; absent: this is the only master. */
   readonly others?: OtherFiles;
   readonly configurations: MirrorReader<ConfigurationRecord>;
   readonly logger: Logger;
@@ -128,12 +131,12 @@ export class ConfigurationFiles implements Part {
     await this.#options.follower.stop();
   }
 
-  /** Files that are not in force as they stand, and templates in conflict, of all masters. */
+  /** Faults of the files whose present content is not in force, and of templates in conflict, of all masters. */
   errors(): readonly ConfigurationFileError[] {
     return [...this.ownErrors(), ...(this.#options.others?.faults() ?? [])];
   }
 
-  /** Files and templates of this node that are not in force as they stand. */
+  /** Faults of this node's files whose present content is not in force, and of its templates in conflict. */
   ownErrors(): readonly ConfigurationFileError[] {
     return this.#options.follower.faults();
   }
@@ -144,8 +147,8 @@ export class ConfigurationFiles implements Part {
   }
 
   /**
-   * Called before an instance is made: false when the file of its configuration went or changed since it was read. The
-   * file is then looked at again.
+   * Called before an instance is made. False when the file of its configuration was removed or changed since
+   * it was read; the file is then looked at again.
    */
   async isInForce(record: ConfigurationRecord): Promise<boolean> {
     return (
@@ -200,16 +203,17 @@ export class ConfigurationFiles implements Part {
   }
 
   /**
-   * Removes every file that says this name, then the store's entry. Throws DRV_CONFIGURATION_UNKNOWN, or
-   * DRV_CONFIGURATION_CHANGED.
+   * Removes every file whose configuration has this name, then the store's entry. Throws
+   * DRV_CONFIGURATION_UNKNOWN, or DRV_CONFIGURATION_CHANGED.
    */
   async remove(name: string, precondition?: Precondition): Promise<void> {
     await this.#change(() => this.#editor.remove(name, precondition), new Set([name]));
   }
 
   /**
-   * Reads everything anew and believes it, even an empty directory that took the place of another; on all masters. Also
-   * tries again to watch the directory. Resolves when readers see the changes. Throws what the store throws.
+   * Reads all files anew, on all masters, and believes what it finds, even an empty directory that took the
+   * place of another. Also tries again to watch the directory. Resolves when readers see the changes. Throws
+   * what the store throws.
    */
   async reload(isConfirmed = false): Promise<void> {
     await this.reloadHere(isConfirmed);
@@ -268,7 +272,7 @@ export class ConfigurationFiles implements Part {
   async #lookAtHints(): Promise<void> {
     const files = [...this.#hinted];
     const isNamed = files.length > 0 || this.#isUnsure;
-    // A full look is due at a set time: hints for one file must not delay the others for ever.
+    // Look at everything at a set time, too: hints for one file must not delay the other files for ever.
     const isAll = this.#isAllHinted || !isNamed || this.#options.clock.monotonic() >= this.#nextFullLookAt;
     this.#hinted.clear();
     this.#isAllHinted = false;

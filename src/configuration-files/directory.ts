@@ -28,7 +28,7 @@ export type Reading =
   | { readonly kind: 'valid'; readonly signature: string; readonly parsed: ParsedConfiguration }
   | { readonly kind: 'broken'; readonly signature: string; readonly error: ConfigurationFileError };
 
-/** True when the file is valid, and says the configuration `name`. */
+/** True when the file is valid, and its configuration has the name `name`. */
 export function says(
   reading: Reading | undefined,
   name: string,
@@ -42,7 +42,10 @@ interface DirectoryReading {
   readonly links: readonly string[];
 }
 
-/** The directory as a whole cannot be read or trusted, so its missing files prove nothing. */
+/**
+ * Thrown when the directory as a whole cannot be read or trusted. Files that are missing in it then prove
+ * nothing.
+ */
 export class DirectoryUnusable extends Error {
   override readonly name = 'DirectoryUnusable';
 }
@@ -106,8 +109,8 @@ export class DirectoryReader {
   }
 
   /**
-   * Whether a file has this signature. True also when the file is gone with its directory: that proves nothing. An
-   * unreadable file has a signature, too.
+   * True when a file has this signature. Also true when the file is gone together with its directory, which
+   * proves nothing. An unreadable file has a signature, too.
    */
   async hasSignature(file: string, signature: string): Promise<boolean> {
     const reading = await this.#read(file);
@@ -227,7 +230,7 @@ function signatureOf({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string 
   return [dev, ino, size, mtimeNs, ctimeNs].join(':');
 }
 
-/** True for a dangling link too. */
+/** True when the path exists, even as a link to nothing. */
 async function hasEntry(path: string): Promise<boolean> {
   return lstat(path).then(
     () => true,

@@ -2,7 +2,7 @@
 import { messageOf } from '../model/errors.js';
 import { systemReason } from '../model/words.js';
 
-/** `permission denied (EACCES)`; the plain message of an error that is no system error. */
+/** The reason, such as `permission denied (EACCES)`. For an error that is no system error: its plain message. */
 export function fileReason(error: unknown): string {
   return systemReason(error) ?? messageOf(error);
 }

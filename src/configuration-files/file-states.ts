@@ -54,7 +54,10 @@ interface FileStateFacts {
 /** The fault of a file. Its position is null unless the fault lies in the file's own text. */
 type Why = z.output<typeof errorSchema> | null;
 
-/** All files, by name. Lists also files of other nodes, and missing files, whose content is in force. */
+/**
+ * All files, in the order of their names. The list includes files of other nodes, and missing files whose
+ * content is in force.
+ */
 export function statedFiles(facts: FileStateFacts): StatedFile[] {
   const sources = new Map<string, ConfigurationRecord>();
   const elsewhere = new Map<string, ConfigurationRecord>();
@@ -66,7 +69,8 @@ export function statedFiles(facts: FileStateFacts): StatedFile[] {
   }
   for (const [file, reading] of facts.files) {
     const said = reading.kind === 'valid' ? reading.parsed.configuration.name : reading.error.name;
-    // With several masters, each has its own file for a configuration that another one brought.
+    // With several masters, this master has a file of its own for a configuration that another master
+    // brought.
     const record = sources.get(file) ?? elsewhere.get(said ?? '');
     elsewhere.delete(said ?? '');
     found.push({
@@ -84,7 +88,10 @@ export function statedFiles(facts: FileStateFacts): StatedFile[] {
 
 interface ReadFile {
   readonly reading: Reading;
-  /** The record that came from the file. */
+  /**
+   * The record that came from this file; else the record of the same name that another master's file has
+   * brought.
+   */
   readonly record: ConfigurationRecord | undefined;
 }
 
@@ -96,7 +103,7 @@ function judged(
   const conflict = conflicts.get(file);
   if (conflict !== undefined) return { state: 'conflict', error: why(conflict) };
   if (reading.kind === 'broken') return { state: 'broken', error: placeOf(reading.error) };
-  // A valid file has at most one fault: another file owns its name.
+  // A valid file has at most one fault of its own: another file owns its name.
   const taken = faults.find((fault) => fault.file === file && fault.field === 'name' && fault.line === null);
   if (taken !== undefined) return { state: 'shadowed', error: placeOf(taken) };
   const isInForce = record?.hash === reading.parsed.hash && says(reading, record.configuration.name);

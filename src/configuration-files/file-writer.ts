@@ -21,13 +21,13 @@ export interface NewContent {
 }
 
 /**
- * Changes configurations for the API, one call at a time. An editor that changes only files leaves the records to
- * follow.
+ * Changes configurations for the API, one call at a time. An editor may change only the files; the records
+ * then follow.
  */
 export interface ConfigurationEditor {
-  /** Throws DRV_CONFIGURATION_CHANGED when the precondition does not hold. */
+  /** Writes the configuration. Throws DRV_CONFIGURATION_CHANGED when the precondition does not hold. */
   write(name: string, content: NewContent, precondition?: Precondition): Promise<void>;
-  /** Throws DRV_CONFIGURATION_CHANGED or DRV_CONFIGURATION_UNKNOWN. */
+  /** Removes the configuration. Throws DRV_CONFIGURATION_CHANGED or DRV_CONFIGURATION_UNKNOWN. */
   remove(name: string, precondition?: Precondition): Promise<void>;
 }
 
@@ -54,7 +54,8 @@ export class ConfigurationFileWriter implements ConfigurationEditor {
   }
 
   /**
-   * Removes every file that says `name`, so that no second file takes the name over. Throws DRV_CONFIGURATION_UNKNOWN.
+   * Removes every file whose configuration has the name `name`, so that no second file takes the name over.
+   * Throws DRV_CONFIGURATION_UNKNOWN.
    */
   async remove(name: string, precondition?: Precondition): Promise<void> {
     await this.#attempt(`configuration "${name}" could not be removed`, async () => {
@@ -65,13 +66,13 @@ export class ConfigurationFileWriter implements ConfigurationEditor {
   }
 
   async #require(name: string, precondition: Precondition | undefined): Promise<void> {
-    // Any file may say the name, also one that was not looked at yet.
+    // Read all files: any of them may have the name, even one that was not looked at yet.
     if (precondition?.is === 'absent') await this.#source.read({ isFinal: false });
     if (precondition !== undefined) requireRevision(name, await this.#revisionOf(name), precondition);
     if (precondition?.is === 'absent') await this.#requireNoBroken(name);
   }
 
-  /** Throws when the file of this name is broken: it still is somebody's configuration. */
+  /** Throws when the file `<name>.json` is broken, because it still is somebody's configuration. */
   async #requireNoBroken(name: string): Promise<void> {
     const file = `${name}.json`;
     if ((await this.#source.readFile(file))?.kind !== 'broken') return;
@@ -82,8 +83,8 @@ export class ConfigurationFileWriter implements ConfigurationEditor {
   }
 
   /**
-   * The revision of the file that says this name, which may not be in force yet; else the revision in force, or that of
-   * another file that says the name.
+   * The revision of the file with this name, which may not be in force yet. Else the revision in force, or
+   * that of another file whose configuration has the name.
    */
   async #revisionOf(name: string): Promise<string | undefined> {
     const record = this.#configurations.get(name)?.value;
@@ -107,7 +108,7 @@ export class ConfigurationFileWriter implements ConfigurationEditor {
     }
   }
 
-  /** The file that `name` came from, unless it now says another name; else the first free one. */
+  /** The file that `name` came from, unless the file now has another name; else the first free file name. */
   async #fileFor(name: string): Promise<string> {
     const present = this.#configurations.get(name)?.value;
     const source = present !== undefined && this.#isOurs(present) ? present.sourceFile : undefined;

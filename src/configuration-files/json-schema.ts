@@ -4,7 +4,10 @@ import { configurationSchema } from '../model/configuration.js';
 
 type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** The schema checks less than Drover does: it leaves out rules between fields, and rules for file names. */
+/**
+ * The JSON Schema. It checks less than Drover does: it leaves out rules between fields, and rules for file
+ * names.
+ */
 export function configurationJsonSchema(): JsonSchema {
   const rules = z.toJSONSchema(configurationSchema, {
     io: 'input',

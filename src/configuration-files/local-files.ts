@@ -24,7 +24,8 @@ export class LocalFiles {
   }
 
   /**
-   * Writes the file. `present`: the content that the directory must have; undefined: none. Throws `Conflict` otherwise.
+   * Writes the file. `present`: the content that the directory must still have; undefined: it must have none.
+   * Throws `Conflict` otherwise.
    */
   async write(record: ConfigurationRecord, text: string, present: SaidHere | undefined): Promise<void> {
     const file = present === undefined ? await this.#freeFile(record) : await this.#fileWith(present);

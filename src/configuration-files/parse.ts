@@ -37,7 +37,7 @@ export interface ParsedConfiguration {
   readonly warnings: readonly ConfigurationWarning[];
 }
 
-/** A valid configuration with its oddities, or the problems of an invalid one. */
+/** The result of a check: a valid configuration with its oddities, or the problems of an invalid one. */
 type Checked =
   | { readonly configuration: Configuration; readonly content: object; readonly oddities: readonly Problem[] }
   | { readonly problems: readonly Problem[] };

@@ -1,12 +1,18 @@
 /** The condition under which a configuration is written or removed, so that no change is overwritten unseen. */
 import { DroverError } from '../model/errors.js';
 
-/** `existing`: the configuration exists; with revisions, at one of these. `absent`: it does not exist. */
+/**
+ * `existing`: the configuration must exist, and if `revisions` are given, at one of them. `absent`: it must
+ * not exist.
+ */
 export type Precondition =
   | { readonly is: 'absent' }
   | { readonly is: 'existing'; readonly revisions?: readonly string[] };
 
-/** `revision`: that of the present configuration; undefined: none is present. Throws DRV_CONFIGURATION_CHANGED. */
+/**
+ * Checks the condition. `revision`: the present revision of the configuration; undefined: it does not exist.
+ * Throws DRV_CONFIGURATION_CHANGED.
+ */
 export function requireRevision(
   name: string,
   revision: string | undefined,

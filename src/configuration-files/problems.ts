@@ -70,7 +70,7 @@ function problemsOfIssue(issue: Issue, rules: Rule, input: unknown): Problem[] {
     case 'custom':
     case 'invalid_format': {
       const value = valueAt(input, path);
-      // Show no value when the field is absent: its default breaks the rule.
+      // Show no value when the field is absent: then its default breaks the rule.
       const is = value === undefined ? '' : shown(path, value);
       return [{ path, message: `${issue.message}${is}`, at: 'value' }];
     }

@@ -23,10 +23,10 @@ export type RecordEdit =
   | {
       readonly do: 'put';
       readonly name: string;
-      /** The file that says the content, and who wrote it. */
+      /** The file that has the content, and who wrote it. */
       readonly source: ContentSource;
       readonly parsed: Pick<ParsedConfiguration, 'configuration' | 'content' | 'hash'>;
-      /** 0: the record must not exist. */
+      /** The revision that the record must have; 0: it must not exist. */
       readonly expectedRevision: number;
     }
   | { readonly do: 'remove'; readonly name: string; readonly expectedRevision: number };
@@ -50,8 +50,9 @@ interface EditedState {
 }
 
 /**
- * The transaction of edits and their additions to the histories. It first waits until the mirrors show all earlier
- * writes, so that only foreign changes of a record conflict. `sourceNode`: the node that brings the edits.
+ * The transaction of edits and their additions to the histories. It first waits until the mirrors show all
+ * earlier writes, so that an edit conflicts only with somebody else's change. `sourceNode`: the node that
+ * brings the edits.
  */
 export async function transactionOf(
   edits: readonly RecordEdit[],

@@ -25,6 +25,6 @@ export interface RecordFollower extends Part {
   /** Configurations without a file whose removal waits to be confirmed, in order. */
   waiting(): readonly string[];
 
-  /** Files that are not in force as they stand. */
+  /** Faults of the files whose present content is not in force. */
   faults(): readonly ConfigurationFileError[];
 }

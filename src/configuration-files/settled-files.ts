@@ -60,7 +60,7 @@ export class SettledFiles {
   #isConfirmed(file: string, reading: Reading | undefined, number: number): boolean {
     const signature = reading?.signature ?? ABSENT;
     const settled = this.#files.get(file);
-    // A late hint about a file that is known to be gone.
+    // Ignore a late hint about a file that is known to be gone.
     if (settled === undefined && reading === undefined) return true;
     if (settled?.kind === 'broken' && settled.signature === signature) return true;
     const suspicion = this.#suspicions.get(file);

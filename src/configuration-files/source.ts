@@ -39,9 +39,9 @@ interface DirectorySourceOptions {
 }
 
 interface ReadOptions {
-  /** Believe broken and missing files without a second look. */
+  /** True: broken and missing files are believed without a second look. */
   readonly isFinal: boolean;
-  /** Believe an empty directory that took the place of another. */
+  /** True: an empty directory that took the place of another is believed. */
   readonly canBeReplaced?: boolean;
 }
 
@@ -101,8 +101,8 @@ export class DirectorySource implements ConfigurationSource {
   }
 
   /**
-   * Whether a file is still as it was read. True also when that cannot be known, because then the last reading stands,
-   * and for a file that is still unreadable.
+   * True when a file is still as it was read. Also true when that cannot be known, because then the last
+   * reading stands, and for a file that is still unreadable.
    */
   async isAsRead(file: string): Promise<boolean> {
     if (!this.#hasRead || this.#fault !== undefined) return true;
@@ -132,7 +132,10 @@ export class DirectorySource implements ConfigurationSource {
     }
   }
 
-  /** Reads these files and the suspects; the whole directory if that is not enough. */
+  /**
+   * Reads these files and the suspects. Reads the whole directory when that is not enough, for example after
+   * it was replaced.
+   */
   async readSome(files: readonly string[]): Promise<void> {
     const number = ++this.#begun;
     const isPossible = this.#hasRead && this.#fault === undefined;
@@ -159,8 +162,8 @@ export class DirectorySource implements ConfigurationSource {
   }
 
   /**
-   * Reads these files anew and believes all at the same moment. So when two files are gone, neither takes the other's
-   * name.
+   * Reads these files anew and believes all of them at the same moment. So when two files are gone, neither
+   * takes over the name of the other.
    */
   async readFiles(files: readonly string[]): Promise<ReadonlyMap<string, Reading | undefined>> {
     const number = ++this.#begun;
@@ -171,7 +174,10 @@ export class DirectorySource implements ConfigurationSource {
     return readings;
   }
 
-  /** Removes these files, and believes that all are gone at the same moment. Resolves when that is on disk. */
+  /**
+   * Removes these files, and believes at one moment that all of them are gone. Resolves when the removals are
+   * on disk.
+   */
   async removeFiles(files: readonly string[]): Promise<void> {
     for (const file of files) await unlink(join(this.directory, file)).catch(ignoreMissing);
     await this.readFiles(files);

@@ -36,7 +36,8 @@ export class ConfigurationWatch {
   async follow(points: WatchPoints): Promise<void> {
     const text = watchPointsText(points);
     if (text === this.#following && this.#watcher !== undefined) return;
-    // The old watcher closes first: chokidar would hand the new one its inode for an equal path.
+    // Close the old watcher first: otherwise chokidar would use its watch of the old inode for the same path
+    // again.
     await this.stop();
     this.#following = text;
     const watcher = watch([...points.keys()], {
@@ -52,8 +53,8 @@ export class ConfigurationWatch {
       const { data } = rawDetailsSchema.safeParse(details);
       const file = data === undefined ? null : fileOf(data.watchedPath, name, points.get(data.watchedPath));
       if (file === undefined || watcher !== this.#watcher) return;
-      // A directory on the path may have moved. chokidar then stops watching, even if the directory comes back, so
-      // watch anew.
+      // A directory on the path may have moved. chokidar then stops watching, even if the directory comes
+      // back, so let the next `follow` watch anew.
       if (file === null) this.#following = '';
       this.#options.onHint(file);
     });
@@ -62,7 +63,7 @@ export class ConfigurationWatch {
     });
   }
 
-  /** Idempotent; `follow` may be called again. */
+  /** Stops watching. Idempotent; `follow` may be called again. */
   async stop(): Promise<void> {
     const watcher = this.#watcher;
     this.#watcher = undefined;
@@ -89,7 +90,7 @@ interface WatchPoint {
   readonly names: Set<string>;
   /** True when every configuration file in the directory matters, too. */
   isSource: boolean;
-  /** Device and inode: another directory at the same path is another point. */
+  /** The directory's device and inode: another directory at the same path is another point. */
   readonly identity: string;
 }
 
@@ -111,7 +112,7 @@ export async function findWatchPoints(directory: string, links: readonly string[
   return points;
 }
 
-/** Equal texts mean the same points. */
+/** The points as a text: equal texts mean the same points. */
 function watchPointsText(points: WatchPoints): string {
   const lines = [...points].map(([path, { identity, isSource, names }]) =>
     JSON.stringify([path, identity, isSource, [...names].sort()]),

@@ -1,4 +1,4 @@
-/** Makes the subject of a command for the audit trail: enough to see what was done, and no secret. */
+/** Makes the subject of a command for the audit trail: enough words to see what was done, and no secret. */
 import type { Command } from 'commander';
 import { pathOf } from '../command-tree/help/usage.js';
 import { SELECTING } from '../command-tree/selection/selection.js';
@@ -18,7 +18,7 @@ export function subjectOfCommand(command: Command): string {
   return clean([path, ...words, ...choiceOf(command)].join(' '));
 }
 
-/** The options that choose instances: without them nobody could see what was done. */
+/** The options that choose instances. The audit trail needs them to show which instances were meant. */
 function choiceOf(command: Command): string[] {
   const options: Readonly<Record<string, unknown>> = command.opts();
   return SELECTING.filter((name) => options[name] !== undefined).map((name) =>
@@ -26,7 +26,7 @@ function choiceOf(command: Command): string[] {
   );
 }
 
-/** The subject of a line that is no command: only its beginning, because the rest may be anything. */
+/** The subject of a line that is no command: only its beginning, because the rest may be a secret. */
 export function subjectOfUnknown(words: readonly string[], groups: ReadonlySet<string>): string {
   const [first = '', second] = words;
   const known = groups.has(first) && second !== undefined ? `${first} ${second}` : first;

@@ -139,7 +139,7 @@ function charsOf(line: string | readonly string[]): number {
   return typeof line === 'string' ? line.length : line.reduce((sum, word) => sum + word.length + 1, 0);
 }
 
-/** How far a line got: its tree was built, its command was found. */
+/** The tree and the command of a line; undefined: the run did not get that far. */
 interface Ran {
   program: Command | undefined;
   command: Command | undefined;
@@ -163,8 +163,8 @@ function subjectOf(words: readonly string[], { program, command }: Ran): string 
 }
 
 /**
- * True when the line asks for JSON output, even when the rest of the line is wrong: a program that asked for JSON can
- * read nothing else.
+ * True when the line asks for JSON output, even if the line is faulty: a program that asked for JSON can read
+ * nothing else.
  */
 function asksForJson(words: readonly string[]): boolean {
   const end = words.indexOf('--');

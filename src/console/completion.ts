@@ -15,7 +15,7 @@ export async function completionsOf(
   const words = line.trimStart().split(/\s+/);
   const typed = words.pop() ?? '';
   const candidates = await candidatesAt(program, words, typed, async (kind, template = '') => {
-    // The tree has the commands of extensions already, and a console has no contexts.
+    // Leave out extension commands, which are in the tree already, and contexts, which a console does not have.
     if (kind === 'extensionCommands' || kind === 'contexts') return [];
     const found = await askForNames(api, kind, template).catch(() => []);
     return found.toSorted((a, b) => (a.word < b.word ? -1 : 1));

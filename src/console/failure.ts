@@ -11,7 +11,7 @@ import type { Logger } from '../telemetry/logger.js';
 const MAX_CHARS = 2000;
 const INVALID: ErrorCode = 'DRV_COMMAND_INVALID';
 
-/** A part of a command failed. The output of the command named that part. */
+/** The error for a command of which a part failed. The command's output names that part. */
 export class PartFailed extends Error {
   override readonly name = 'PartFailed';
   /** True: print no error, because the output is for a program and another sentence would spoil it. */
@@ -23,7 +23,7 @@ export class PartFailed extends Error {
   }
 }
 
-/** Returns one line; '' when the help that was printed says enough. Faults of Drover go to the log in full. */
+/** Returns the message as one line; '' when the printed help says enough. Logs Drover's own bugs in full. */
 export function describeFailure(error: unknown, logger: Logger): string {
   if (error instanceof PartFailed) return error.message;
   if (error instanceof ClientError) return cutText(error.message, MAX_CHARS);
@@ -38,7 +38,7 @@ export function describeFailure(error: unknown, logger: Logger): string {
   return 'the command failed inside Drover; its log has the details';
 }
 
-/** The code beside the message; undefined: the fault has none. */
+/** The error code that is printed with the message; undefined: the error has no code. */
 export function codeOf(error: unknown): string | undefined {
   if (error instanceof CommanderError) return INVALID;
   return error instanceof DroverError || error instanceof ClientError ? error.code : undefined;

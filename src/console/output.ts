@@ -1,6 +1,6 @@
 /**
- * The output of one command on its way to a reader: bounded, and without control characters. After it is closed
- * nothing is printed.
+ * The output of one command on its way to a reader, bounded and without control characters. Once closed, it prints
+ * nothing.
  */
 import { jsonText, plainLines } from '../command-tree/printed-text.js';
 

@@ -1,4 +1,7 @@
-/** The calls of one typed line: the API of this process answers them, with the rights of who typed it. */
+/**
+ * Makes the API calls of one typed line. The API of this process answers them, with the rights of the person who
+ * typed it.
+ */
 import type { Access } from '../access/access.js';
 import type { Method } from '../api/http/route.js';
 import type { OwnAnswer, OwnRequest } from '../api/server.js';

@@ -1,4 +1,4 @@
-/** Builds the command tree, anew for every line, so that lines that run at once share nothing. */
+/** Builds a new command tree for every line, so that lines that run at once share nothing. */
 import { Command, Option } from 'commander';
 import { addCommands } from '../command-tree/build-tree.js';
 import { descriptionOf, runCommand, type Shown } from '../command-tree/commands.js';
@@ -83,7 +83,7 @@ export function buildTree(context: CommandContext): Command {
     show,
     footer: FOOTER,
   });
-  // A command with the name of one of Drover's own is left out.
+  // Leave out a command of an extension that has the name of one of Drover's own commands.
   const own = new Set(program.commands.map((command) => command.name()));
   for (const command of context.extensions.commands())
     if (!own.has(command.name)) addExtensionCommand(program, context, command);

@@ -49,7 +49,7 @@ function* hiddenEntries(block: Buffer): Generator<{ readonly from: number; reado
     const name = block.toString('utf8', from, equals < 0 || equals > to ? to : equals);
     if (name !== '' && !SHOWN.test(name)) {
       const value = process.env[name];
-      // Setting a variable makes a new string for it, so nothing uses the old string any more.
+      // Set the variable again, which makes a new string: then nothing uses the old string any more.
       if (value !== undefined) process.env[name] = value;
       yield { from, to };
     }

@@ -58,7 +58,7 @@ export class MasterWork implements TermWork {
 
   async begin(term: Term): Promise<void> {
     this.#options.master.beginTerm(term);
-    // Clients wait, so both run at once.
+    // Do both at once, because clients wait.
     const ends = await Promise.allSettled([this.ensureAdminKey(), this.#startAll(term)]);
     for (const end of ends) if (end.status === 'rejected') throw end.reason;
     // Not ready before this point: clients would see processes that may be gone, and find no node for new instances.

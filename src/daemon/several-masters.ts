@@ -78,7 +78,7 @@ export class SeveralMasters implements Part {
   readonly #calls: MasterCalls;
   readonly #stopping = new AbortController();
   readonly #running = new RunningParts();
-  /** The starts that have yet to succeed, in order. */
+  /** The starts that have not succeeded yet, in order. */
   readonly #starts: (() => Promise<void>)[];
 
   constructor(options: SeveralMastersOptions) {
@@ -196,8 +196,8 @@ export class SeveralMasters implements Part {
   }
 
   /**
-   * Starts the parts, after the templates. When a part failed, such as through a fault of etcd, the next call goes on
-   * from that part.
+   * Starts the parts; called after the templates have started. When a part fails, such as through a fault of etcd,
+   * the next call goes on with that part.
    */
   async start(): Promise<void> {
     for (let next = this.#starts[0]; next !== undefined; next = this.#starts[0]) {

@@ -30,7 +30,10 @@ import { SecretDirectory } from '../node/secret-files.js';
 import type { Store } from '../store/store.js';
 import type { Assembly } from './assembly.js';
 
-/** The path in the built program, where this file is part of a chunk (rolldown.config.ts). */
+/**
+ * The program of the certificate thread. The path is right in the built program, where this file is part of a chunk
+ * (rolldown.config.ts).
+ */
 const CERTIFICATE_PROGRAM = fileURLToPath(new URL('../certificate-thread-main.js', import.meta.url));
 /**
  * The longest silence on a connection between nodes. A shorter limit than a large nodeTimeoutMs does no harm, because a
@@ -108,7 +111,8 @@ export async function openCluster(
 /** The names under which nodes and clients may reach this master, each once. */
 function namesOf({ nodeId, address, bindAddress = address, apiNames = [] }: NodeConfiguration): string[] {
   const names = [address, bindAddress, ...apiNames, nodeId, 'localhost', '127.0.0.1', '::1'];
-  // Clients drop the dot at the end of a name, and never look up an IPv4 address as IPv6.
+  // Write the names as clients look them up: without a dot at the end, and never with an IPv4 address in the form of
+  // IPv6.
   const plain = names.map((name) => name.replace(/\.$/, '').replace(IPV4_IN_IPV6, ''));
   return [...new Set(plain)].filter((name) => NAME.test(name) && !ALL_INTERFACES.has(name));
 }

@@ -70,8 +70,7 @@ export async function startMaster(assembly: Assembly, before?: WithoutState): Pr
   const { master, templates, files, several, apiCertificate, dashboard, candidate, store, audit, cluster } =
     foundation;
   const openDoor = async (): Promise<void> => {
-    // The other masters present certificates of this authority to each other, and only a leader can create the
-    // authority.
+    // Make the authority first: the masters present its certificates to each other, and only a leader can make it.
     if (several !== undefined && candidate.isLeader()) await cluster.authority.ensure();
     await door.open();
   };
@@ -110,7 +109,8 @@ export async function startMaster(assembly: Assembly, before?: WithoutState): Pr
     ...(several !== undefined && { takeDesk: (transport, nodeId) => several.desk.take(transport, nodeId) }),
     apiCertificate,
   });
-  // Registered to run before the cluster port closes, because that close ends the tunnels of other masters.
+  // Wait until the other masters have closed their tunnels. This stop runs before that of the cluster port, which
+  // would end the tunnels.
   running.onStop(async () => api.forwarder?.untilLeft());
   if (before === undefined) await running.start(extensions);
   extensions.follow(master.state, () => candidate.term() !== null);
@@ -170,7 +170,7 @@ async function lay(assembly: Assembly, waitFor: (reason: string) => void = () =>
     leadership: candidate,
     nodeTimeoutMs,
     store,
-    // When masters share the records, the records count, and not the files of one master.
+    // When masters share the records, only the records count, not the files of one master.
     ...(!isShared && { isInForce: (record) => files.isInForce(record) }),
     templates: templates.sources,
     issueInstanceToken: (id, createdAt) => tokens.issue(id, createdAt),

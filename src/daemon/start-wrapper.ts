@@ -29,7 +29,10 @@ import { type Assembly, openNodeStore } from './assembly.js';
 const MB = 1024 * 1024;
 /** How long a start waits for the master's first snapshot. Only an absent master or a full disk delays the snapshot. */
 const FED_WAIT_MS = 2000;
-/** The path in the built program, where this file is part of a chunk (rolldown.config.ts). */
+/**
+ * The programs of owners and threads. The paths are right in the built program, where this file is part of a chunk
+ * (rolldown.config.ts).
+ */
 const OWNER_PROGRAM = fileURLToPath(new URL('../owner-main.js', import.meta.url));
 const PACK_PROGRAM = fileURLToPath(new URL('../pack-thread-main.js', import.meta.url));
 const SESSION_OWNER_PROGRAM = fileURLToPath(new URL('../session-owner-main.js', import.meta.url));

@@ -13,14 +13,17 @@ export interface PlacementView {
   readonly nodes: readonly NodeVerdict[];
   /** How many nodes failed which condition, in one line; empty when all fit. */
   readonly summary: string;
-  /** The instance needs more RAM or CPU than any of the nodes that are too full has in all. */
+  /**
+   * True when even an empty node would be too small: no node that lacks RAM or CPU has as much in all as the
+   * instance needs.
+   */
   readonly isTooLarge: boolean;
-  /** Nodes that would fit, and for whose return placement waits since this master started; null: it does not wait. */
+  /** The nodes that would fit, and for which placement waits since this master started; null: it does not wait. */
   readonly awaited: { readonly nodeIds: readonly string[]; readonly forMs: number } | null;
   /** Why templates cannot be chosen; placement asks no node before they can. */
   readonly templateProblems: readonly string[];
   readonly ports: { readonly min: number; readonly max: number } | null;
-  /** Port holders on nodes without a free port. Not all of them when there are many. */
+  /** The holders of ports, on nodes without a free port. Not all of them when there are many. */
   readonly portHolders: readonly PortHolder[];
   readonly portHoldersTotal: number;
 }
@@ -61,16 +64,16 @@ export interface ContactView {
 }
 
 export interface Decisions {
-  /** Undefined: the instance waits neither for a node nor for another port. */
+  /** Placement's view of an instance; undefined: the instance waits neither for a node nor for another port. */
   placementOf(instanceId: string): PlacementView | undefined;
   /** Placement's view of one more instance of the configuration. */
   placementOfNext(configuration: Configuration): PlacementView;
-  /** Undefined: no such configuration. */
+  /** Minimum-service's view of a configuration; undefined: no such configuration. */
   serviceOf(configurationName: string): ServiceView | undefined;
   /** The instances that end because the configuration is gone and their content asks for that. */
   leavingOf(configurationName: string): LeavingView;
-  /** Undefined: no such node. */
+  /** The heartbeat controller's view of a node; undefined: no such node. */
   contactOf(nodeId: string): ContactView | undefined;
-  /** The effect of a drain of its node on an instance; undefined when the node is not being drained. */
+  /** The meaning of its node's drain for the instance, in words; undefined: the node is not being drained. */
   moveOf(instanceId: string): string | undefined;
 }

@@ -32,7 +32,7 @@ import { explainNode } from './node.js';
 const ANSWER_WITHIN_MS = 2000;
 /** How many lines of each past run are shown. */
 const LINES = 10;
-/** How many times it asks when the record changes while the node answers. */
+/** How many times the explainer asks a node when the record changes while the node answers. */
 const MOST_LOOKS = 3;
 
 interface NodeQuestion {
@@ -57,7 +57,7 @@ interface ExplainerOptions
   readonly decisions: Decisions;
   /** The RAM and CPU that placement has given out on a node. */
   readonly usedOf: (nodeId: string) => { readonly ramMB: number; readonly cpu: number };
-  /** Undefined: the node is not being drained. */
+  /** How far the drain of a node has come; undefined: the node is not being drained. */
   readonly drainOf: (nodeId: string) => DrainProgress | undefined;
   /** Asks a node about its instances. Throws errors that an operator may read. */
   readonly askNode: (question: NodeQuestion) => Promise<ReadonlyMap<string, InstanceDescription>>;
@@ -78,7 +78,7 @@ export class Explainer {
     this.#options = options;
   }
 
-  /** Throws DRV_INSTANCE_UNKNOWN. */
+  /** Explains an instance. Throws DRV_INSTANCE_UNKNOWN. */
   async instance(id: string): Promise<InstanceExplanation> {
     const { instances, nodes } = this.#options;
     const aside = instances.setAside.get(id);
@@ -113,8 +113,8 @@ export class Explainer {
   }
 
   /**
-   * Explains a configuration; also a name that only a broken file has, or only instances that outlived their
-   * configuration. Throws DRV_CONFIGURATION_UNKNOWN.
+   * Explains a configuration. Its name may also stand only in a broken file, or only in instances that
+   * outlived the configuration. Throws DRV_CONFIGURATION_UNKNOWN.
    */
   async configuration(name: string): Promise<ConfigurationExplanation> {
     this.#refuseUnknown(name);
@@ -122,7 +122,7 @@ export class Explainer {
       .toSorted(byTrouble)
       .slice(0, MOST_LISTED);
     const answers = await this.#ask(listed, 0);
-    // Everything else is read after the answers, at one moment.
+    // Read everything else after the answers, without an await in between, so that the facts fit together.
     this.#refuseUnknown(name);
     const shared = this.#shared(name);
     const { configuration, fileErrors, fileWarnings, service } = shared;
@@ -153,12 +153,12 @@ export class Explainer {
     );
   }
 
-  /** Throws DRV_NODE_UNKNOWN. */
+  /** Explains a node. Throws DRV_NODE_UNKNOWN. */
   async node(nodeId: string): Promise<NodeExplanation> {
     this.#nodeRecord(nodeId);
     const listed = this.#visibleOf(nodeId, 'instancesByNode').toSorted(byTrouble).slice(0, MOST_LISTED);
     const answers = await this.#ask(listed, 0);
-    // Everything else is read after the answers, in one go.
+    // Read everything else after the answers, without an await in between, so that the facts fit together.
     const node = this.#nodeRecord(nodeId);
     const { usedOf, drainOf, decisions, clock } = this.#options;
     const all = new Map(this.#visibleOf(nodeId, 'instancesByNode').map((one) => [one.id, one]));

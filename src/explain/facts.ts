@@ -31,14 +31,14 @@ export interface InstanceFacts {
   /** The node where it is placed. */
   readonly node: NodeRecord | undefined;
   readonly contact: ContactView | undefined;
-  /** The effect of a drain of its node; absent when the node is not being drained. */
+  /** The meaning of its node's drain for the instance, in words; absent: the node is not being drained. */
   readonly move?: string | undefined;
   readonly answer: NodeAnswer;
 }
 
 export interface ConfigurationFacts {
   readonly name: string;
-  /** Undefined when no configuration is in force under this name. */
+  /** The record; undefined: no configuration is in force under this name. */
   readonly record: ConfigurationRecord | undefined;
   readonly fileErrors: readonly ConfigurationFileError[];
   /** Fields of the configuration's file that have no effect. */
@@ -46,11 +46,11 @@ export interface ConfigurationFacts {
   readonly service: ServiceView | undefined;
   /** The instances that end because the configuration is gone. */
   readonly leaving: LeavingView;
-  /** Undefined: the configuration has had no rollout. */
+  /** The rollout; undefined: the configuration has had none. */
   readonly rollout: RolloutRecord | undefined;
   /** The placement of one more instance; undefined when no configuration is in force. */
   readonly placement: PlacementView | undefined;
-  /** Instances in trouble first. Not all of them when there are many. */
+  /** The instances, those in trouble first. Not all of them when there are many. */
   readonly instances: readonly InstanceFacts[];
   readonly instancesTotal: number;
   /** Ids of instances whose records cannot be read. `instances` does not have them. */

@@ -54,7 +54,7 @@ export function explainInstance(facts: InstanceFacts, now: number): InstanceExpl
   };
 }
 
-/** The nodes and ports of an explanation; undefined: nothing waits for a place. */
+/** The nodes and ports of an explanation; undefined: the instance does not wait for a place. */
 export function placesOf(
   placement: PlacementView | undefined,
 ): Pick<InstanceExplanation, 'nodes' | 'nodesTotal' | 'portRange' | 'portHolders' | 'portHoldersTotal'> {
@@ -98,7 +98,7 @@ function storyOfRecord({ record }: InstanceFacts): Story {
 function* notesOf(facts: InstanceFacts): Generator<string> {
   const { record, node, configuration, fileErrors, fileWarnings, answer, move } = facts;
   const { configurationName: name, status } = record;
-  // The message of an instance that is up and well is a note of its node.
+  // Show the message of an instance that is up and well as a note of its node.
   if (status.state === 'ONLINE' && status.reason === null && status.message !== null)
     yield `It ${status.message}.`;
   if (move !== undefined) yield `Its node ${node?.nodeId} is being drained: ${move}.`;

@@ -14,7 +14,7 @@ import { QUIET_MS } from './unplaced.js';
 export interface NodeFacts {
   readonly node: NodeRecord;
   readonly contact: ContactView | undefined;
-  /** Undefined: the node is not being drained. */
+  /** The progress of the drain; undefined: the node is not being drained. */
   readonly drain: DrainProgress | undefined;
   /** The RAM and CPU that placement has given out on the node. */
   readonly used: { readonly ramMB: number; readonly cpu: number };
@@ -58,7 +58,7 @@ function toRow(facts: InstanceFacts, now: number): Row {
   return { instanceId: id, configurationName, state: status.state, isSettled, verdict: says };
 }
 
-/** Undefined: the node is there. */
+/** The story of a node that is away; undefined: the node is there. */
 function storyOfContact({ node, contact, instancesTotal }: NodeFacts, now: number): Story | undefined {
   const back = `Start Drover on ${node.nodeId} again, or mend its connection.`;
   if (node.condition === 'lost')

@@ -25,7 +25,10 @@ const STORIES: readonly NodeStory[] = [
   installing,
 ];
 
-/** Undefined when the node did not answer, or the instance has no node. */
+/**
+ * The story of an instance by its node's description. Undefined: the node did not answer, or the instance has
+ * no node.
+ */
 export function storyOnNode(facts: InstanceFacts): Story | undefined {
   const { answer, record } = facts;
   if (answer.kind !== 'answered') return undefined;
@@ -96,7 +99,7 @@ function nodeStopping(_facts: InstanceFacts, { goal, pid }: InstanceDescription)
   return { says: 'was stopped together with its node', next: 'It starts again with the node.' };
 }
 
-/** The node still works towards the earlier goal. */
+/** The story while the node still works towards the earlier goal. */
 function unheard({ record }: InstanceFacts, { goal }: InstanceDescription): Story | undefined {
   if (record.desired.goal === 'stop' && goal === 'run')
     return { says: 'is to be stopped, which its node hears of now' };

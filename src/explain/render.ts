@@ -22,7 +22,7 @@ const LINES_OF_OLDER = 2;
 /** How many port holders are shown: a range may have thousands. */
 const PORTS_SHOWN = 20;
 
-/** Several lines, without a newline at the end. */
+/** The explanation as several lines, without a newline at the end. */
 export function renderInstanceExplanation(explanation: InstanceExplanation): string {
   const { port, restarts, failuresInARow } = explanation;
   const failures = failuresInARow === 0 ? '' : `, ${countText(failuresInARow, 'failure')} in a row`;
@@ -49,14 +49,14 @@ export function renderInstanceExplanation(explanation: InstanceExplanation): str
   ]);
 }
 
-/** A run without a pid is in a container. */
+/** Tells of the process; a run without a pid is in a container. */
 function processText({ processPid, upForMs }: InstanceExplanation): string | null {
   const up = upForMs === null ? '' : `, up for ${durationText(upForMs)}`;
   if (processPid !== null) return `pid ${processPid}${up}`;
   return upForMs === null ? null : `container${up}`;
 }
 
-/** Several lines, without a newline at the end. */
+/** The explanation as several lines, without a newline at the end. */
 export function renderConfigurationExplanation(explanation: ConfigurationExplanation): string {
   const { minimum, maximum, actual, online, nextCreationInMs, instances, instancesTotal } = explanation;
   const most = maximum === null ? '' : `, at most ${maximum}`;
@@ -88,7 +88,7 @@ function fileText({
   return isInForce ? 'in force' : 'held back';
 }
 
-/** Several lines, without a newline at the end. */
+/** The explanation as several lines, without a newline at the end. */
 export function renderNodeExplanation(explanation: NodeExplanation): string {
   const { condition, conditionForMs, silentMs, cordoned, instances, instancesTotal } = explanation;
   const { usedRamMB, maxRamMB, usedCpu, maxCpu } = explanation;
@@ -199,7 +199,7 @@ function field(label: string, text: string | null): string[] {
   return text === null ? [] : hang(`  ${label.padEnd(LABEL - 2)}`, text);
 }
 
-/** `text` after `lead`; further lines are indented below its first. */
+/** `text` after `lead`. Its further lines are indented, so that they begin below the first. */
 function hang(lead: string, text: string): string[] {
   const indent = Math.min(lead.length, WIDTH / 2);
   const [first = '', ...rest] = wrap(text, WIDTH - lead.length, WIDTH - indent);

@@ -1,9 +1,12 @@
-/** The stories of instances that wait for a node, with advice on what would make room, or whose node is away. */
+/**
+ * The stories of two kinds of instances: those that wait for a node, with advice on what would make room, and
+ * those whose node is away.
+ */
 import { countText, durationText, listText } from '../model/words.js';
 import type { PlacementView } from './decisions.js';
 import type { InstanceFacts, Story } from './facts.js';
 
-/** Undefined when the instance has a node, or needs none. */
+/** The story of an instance that waits for a node. Undefined: the instance has a node, or needs none. */
 export function storyOfUnplaced({ record, placement }: InstanceFacts): Story | undefined {
   if (record.placement !== null) return undefined;
   const { configurationName } = record;
@@ -44,8 +47,8 @@ export function storyOfUnplaced({ record, placement }: InstanceFacts): Story | u
 }
 
 /**
- * The advice by condition, from the condition nearest to a fit to the farthest: the order of the conditions, backwards.
- * A changed configuration reaches new instances only.
+ * The advice for each condition, in the reverse order of the conditions: the condition nearest to a fit comes
+ * first. Some advice says to delete the instance, because a changed configuration reaches new instances only.
  */
 const ADVICE: readonly (readonly [string, (placement: PlacementView, name: string) => string])[] = [
   [
@@ -92,7 +95,7 @@ function nodesThat({ nodes }: PlacementView, code: string): string {
 /** The silence after which a node is mentioned (beats come every 2 s). */
 export const QUIET_MS = 3000;
 
-/** Undefined when the node is there, or the instance has no node. */
+/** The story of an instance whose node is away. Undefined: the node is there, or the instance has no node. */
 export function storyOfAway(facts: InstanceFacts, now: number): Story | undefined {
   const { record, node, contact } = facts;
   const nodeId = record.placement?.nodeId;
@@ -127,7 +130,7 @@ function nextOf(facts: InstanceFacts): string {
   return `Unless the node is back within ${durationText(left)}, it counts as lost. ${ifLost(facts)}`;
 }
 
-/** Says whether another instance has been made in its place, or will be. */
+/** Says whether another instance has been made in place of this one, or will be. */
 function replacement({ record, service }: InstanceFacts): string {
   if (record.static) return 'A static instance waits for its node, which has its files.';
   if (service === undefined) return 'Nothing replaces it: its configuration was removed.';

@@ -15,7 +15,8 @@ export class ExtensionFaults {
   readonly #running: AsyncLocalStorage<FaultOwner | undefined>;
 
   /**
-   * `running`: the storage of a process that goes on without extensions. While it is enabled every promise costs more.
+   * `running`: remembers whose code runs. A process that goes on without extensions, such as a test, passes its own
+   * and disables it later: each promise costs more while it is enabled.
    */
   constructor(running = new AsyncLocalStorage<FaultOwner | undefined>()) {
     this.#running = running;

@@ -51,7 +51,7 @@ export async function listExtensions(directory: string): Promise<string[]> {
     .sort();
 }
 
-/** Throws DRV_EXTENSION_FAILED when no extension can have this name. */
+/** Checks the id of an extension. Throws DRV_EXTENSION_FAILED when no extension can have this id. */
 export function checkId(id: string): void {
   const parsed = nameSchema.safeParse(id);
   if (!parsed.success)

@@ -28,7 +28,10 @@ export interface Extension {
   deactivate?: (() => MaybePromise<void>) | undefined;
 }
 
-/** The world of an extension. `register...` and `on` may be called until `activate` has ended. */
+/**
+ * The methods and values that a node gives to an extension. `register...` and `on` may be called until `activate` has
+ * ended.
+ */
 export interface ExtensionContext {
   /** The folder's name. */
   readonly id: string;

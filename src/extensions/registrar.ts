@@ -39,7 +39,7 @@ interface RegistrarOptions {
   readonly clock: Clock;
 }
 
-/** The functions are fields, so that an extension may take them out of its context. */
+/** Each function is a field, so that it also works when an extension takes it out of its context. */
 export class Registrar implements Pick<ExtensionContext, Registering> {
   readonly #options: RegistrarOptions;
   #isOpen = true;
@@ -74,7 +74,7 @@ export class Registrar implements Pick<ExtensionContext, Registering> {
     const { id, guard } = this.#options;
     if (!storageShape.safeParse(provider).success)
       throw new Error(`storage ${String(key)} lacks version() or download()`);
-    // The errors of the disk are the node's own: the master tells them from those of the storage.
+    // Errors of the node's disk pass unchanged, so that the master can tell them from errors of the storage.
     const guarded: StorageProvider = {
       version: (...asked) => guard.call(() => provider.version(...asked), isDiskError),
       download: (...asked) => guard.call(() => provider.download(...asked), isDiskError),

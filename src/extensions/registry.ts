@@ -135,8 +135,8 @@ export class ExtensionRegistry implements Part {
   }
 
   /**
-   * Connects the listeners. They get changes only while `isLeader` returns true, so that among several masters only the
-   * leader tells. Call it before the mirrors start, so that listeners hear of existing records.
+   * Connects the listeners. They get changes only while `isLeader` returns true: of several masters, only the
+   * leader's listeners hear of changes. Call it before the mirrors start, so that listeners hear of existing records.
    */
   follow(sources: EventSources, isLeader: () => boolean): void {
     const listeners = this.#registrations.entries('listener');

@@ -1,5 +1,5 @@
 /**
- * Reads who a process is from /proc. A process is known by pid and start time. A zombie counts as dead, although
+ * Reads from /proc what a process is. Its pid and start time together identify it. A zombie counts as dead, although
  * `kill(pid, 0)` succeeds on it.
  */
 import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { replaceFileSync } from './replace-file-sync.js';
 /** Room for the 52 numbers of up to 20 digits and the name of up to 64 bytes in `/proc/<pid>/stat`. */
 const STAT_BYTES = 2048;
 
-/** A process, by the terms in which the kernel tells it from all others since the boot. */
+/** The pid and the start time of a process. No other process since the boot has the same two. */
 export interface ProcessStamp {
   readonly pid: number;
   /** Clock ticks since boot. */
@@ -55,7 +55,7 @@ function readStat(pid: number): string | undefined {
   return readOpen(`/proc/${pid}/stat`, (fd) => buffer.toString('latin1', 0, readSync(fd, buffer)));
 }
 
-/** The answer of `read`, which gets the open file; undefined: the file cannot be opened or read. */
+/** Opens a file for reading, and returns what `read` makes of it; undefined: the file cannot be opened or read. */
 export function readOpen<T>(path: string, read: (fd: number) => T): T | undefined {
   let fd: number | undefined;
   try {
@@ -79,12 +79,12 @@ export function isRunning({ pid, startTime }: ProcessStamp): boolean {
   return entry !== undefined && entry.startTime === startTime && !entry.isZombie;
 }
 
-/** Notes a process of this boot in a file. */
+/** Writes a process of this boot to a file, for `notedProcess`. */
 export function noteProcess(file: string, { pid, startTime }: ProcessStamp): void {
   replaceFileSync(file, `${pid} ${startTime} ${readBootId()}`);
 }
 
-/** The process in a file of `noteProcess`; undefined: no such file, or of an earlier boot. */
+/** Reads the process that `noteProcess` wrote. Undefined: there is no such file, or it is from an earlier boot. */
 export function notedProcess(file: string): ProcessStamp | undefined {
   try {
     const [pid, startTime, bootId] = readFileSync(file, 'latin1').split(' ');

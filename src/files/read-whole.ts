@@ -1,8 +1,8 @@
 /** Reads a whole stream into memory, up to a limit. */
 
 /**
- * The bytes of a stream of buffers. Throws the stream's own error, or what `tooLong` makes as soon as more than
- * `mostBytes` have come. The stream is then destroyed.
+ * Reads a stream of buffers to its end. Throws the stream's own error, or the error of `tooLong` as soon as more
+ * than `mostBytes` have come. Either error destroys the stream.
  */
 export async function readWhole(
   source: AsyncIterable<unknown>,

@@ -1,6 +1,6 @@
 /**
  * Replaces a file so that a reader, or a crash at any moment, sees the old content or the new one and nothing
- * between. Only this file and `replace-file-sync.ts` do so. Callers rename whole directories themselves.
+ * between. Only this file and `replace-file-sync.ts` replace files. Callers rename whole directories themselves.
  */
 import { randomBytes } from 'node:crypto';
 import { open, readdir, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';

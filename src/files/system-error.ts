@@ -21,7 +21,7 @@ export function isMissing(error: unknown): boolean {
   return systemCodeOf(error) === 'ENOENT';
 }
 
-/** For a `catch`: passes over a missing file, and throws any other error. */
+/** For a `catch`: ignores a missing file or directory, and throws any other error. */
 export function ignoreMissing(error: unknown): undefined {
   if (!isMissing(error)) throw error;
 }

@@ -1,4 +1,7 @@
-/** Watches one directory by the system's notices. A notice says that something changed; its reader looks what. */
+/**
+ * Watches one directory by the system's notices. A notice says that something has changed; the caller has to find
+ * out what.
+ */
 import { type FSWatcher, watch } from 'node:fs';
 import { basename } from 'node:path';
 
@@ -7,16 +10,16 @@ export interface DirectoryChange {
   readonly name: string | null;
   /** True when names may have come or gone. */
   readonly isRename: boolean;
-  /** True when the directory itself may have been removed or moved: then the watch tells nothing more. */
+  /** True when the directory itself may have been removed or moved. The watch then reports no more changes. */
   readonly isSelf: boolean;
 }
 
-/** `fs.watch`, or a stand-in for a system that has no notices left. */
+/** `fs.watch`, or a replacement for tests, such as a system that has no watches left. */
 export type SystemWatch = (path: string, onEvent: (event: string, name: string | null) => void) => FSWatcher;
 
 /**
- * The caller closes the watch. Throws when it cannot begin: there is no such directory, or the system has no watches
- * left. `onFailure` hears of a watch that fails later.
+ * Begins to watch; the caller closes the returned watcher. Throws when the directory is missing, or the system has
+ * no watches left. `onFailure` is called when the watch fails later.
  */
 export function watchDirectory(
   path: string,

@@ -31,12 +31,12 @@ export interface TemplateDraft {
   readonly fields: readonly FieldReport[];
 }
 
-/** A thing that could be read, but not understood. */
+/** A thing of the source that cannot be mapped, and the reason. */
 interface RefusedDraft {
   readonly kind: 'refused';
   readonly what: 'node' | 'configuration' | 'template';
   readonly from: string;
-  /** The path in the root; '': it has no place there. */
+  /** The path in the root; '': the thing has no place there. */
   readonly to: string;
   readonly reason: string;
 }

@@ -119,7 +119,7 @@ function itemLines({ from, to, state, reason, fields, warnings }: ItemReport): s
   ];
 }
 
-/** The fields that were taken in one line; every other field in a line of its own. */
+/** The lines about the fields: one line for all fields that were taken, and one for each other field. */
 function fieldLines(fields: readonly FieldReport[]): string[] {
   const taken = fields.filter(({ outcome }) => outcome === 'taken').map(({ field }) => field);
   const others = fields.filter(({ outcome }) => outcome !== 'taken');

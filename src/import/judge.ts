@@ -33,7 +33,10 @@ interface Verdict {
   readonly writing?: Writing;
 }
 
-/** The judgements in the order of the drafts. When two drafts have one name, the first counts. */
+/**
+ * Returns the judgements in the order of the drafts. A draft is refused when an accepted draft before it has the
+ * same name.
+ */
 export async function judgeDrafts(drafts: readonly Draft[], target: Target): Promise<Judged[]> {
   const judged: Judged[] = [];
   const taken = new Map<string, string>();

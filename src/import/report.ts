@@ -30,7 +30,7 @@ export interface ItemReport {
   /** The path below the root. */
   readonly to: string;
   readonly state: ItemState;
-  /** The reason why it is kept or refused, and what to do; '' otherwise. */
+  /** The reason why the item is kept or refused, and what to do; '' for other items. */
   readonly reason: string;
   readonly fields: readonly FieldReport[];
   /** The warnings that Drover itself gives for the result. */

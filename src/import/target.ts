@@ -11,9 +11,9 @@ import { digestTree } from '../templates/tree/digest.js';
 import { readSteadily, type TreePlace, walkTree } from '../templates/tree/tree.js';
 
 export interface Target {
-  /** The absolute path. */
+  /** The absolute path of the root. */
   readonly root: string;
-  /** The content of config.json. Undefined: there is no such file. A text: why it cannot be used. */
+  /** The content of config.json. Undefined: there is no such file. A text: the reason why the file cannot be used. */
   readonly node: NodeConfiguration | string | undefined;
   /** The configuration files, by file name. */
   readonly configurations: ReadonlyMap<string, Reading>;

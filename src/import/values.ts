@@ -29,12 +29,12 @@ export function toName(text: string): string | undefined {
   return nameSchema.safeParse(name).data;
 }
 
-/** The value as a name where it can become one; otherwise the value, which the target refuses. */
+/** Turns the value into a name if possible. Otherwise returns it unchanged, and Drover's schema refuses it later. */
 export function nameOr(value: unknown): unknown {
   return typeof value === 'string' ? (toName(value) ?? value) : value;
 }
 
-/** `nameOr`, with a note about the field. */
+/** Does the same as `nameOr`, and adds a note about the field. */
 export function notedName(field: string, value: unknown, notes: FieldNotes): unknown {
   const name = nameOr(value);
   if (name === value) notes.taken(field);
@@ -43,8 +43,8 @@ export function notedName(field: string, value: unknown, notes: FieldNotes): unk
 }
 
 /**
- * The names of a list, made to fit. An entry that is not a text stays, and is refused later with its place. Notes which
- * names were changed.
+ * Turns the entries of a list into names, and notes which names were changed. An entry that is not a text stays; it
+ * is refused later with its place in the list.
  */
 export function toNames(
   field: string,

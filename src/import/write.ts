@@ -18,14 +18,15 @@ import { exists } from './target.js';
 const ORDER = ['template', 'file'] as const;
 
 /**
- * Writes the items, after making the root as a start does. After an error the files written before it stay: the next
- * import passes over them. Throws DRV_NODE_ROOT_UNUSABLE, DRV_TEMPLATE_UNSAFE, DRV_DISK_WRITE_FAILED.
+ * Makes the root's directories as a start does, then writes the items. After an error the files written before it
+ * stay, and the next import reports them as `same`. Throws DRV_NODE_ROOT_UNUSABLE, DRV_TEMPLATE_UNSAFE,
+ * DRV_DISK_WRITE_FAILED.
  */
 export async function writeAll(root: string, writings: readonly Writing[]): Promise<void> {
   const { templates } = await prepareRoot(root);
   const directory = new TemplateDirectory({
     directory: templates,
-    // Nothing is logged, because no template is replaced.
+    // Log nothing: no template is replaced.
     logger: pino({ level: 'silent' }),
     onWritten: async () => undefined,
   });

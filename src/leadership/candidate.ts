@@ -1,4 +1,4 @@
-/** The part of a master that stands for leader, and does a leader's work in each of its terms. */
+/** The part of a master that is a candidate for leader, and does a leader's work in each of its terms. */
 import type { Leader, Leadership, Term } from './leadership.js';
 
 /** A master's work while it leads. */
@@ -38,8 +38,8 @@ export interface Candidate extends AskingLeadership {
    */
   serve(work: TermWork): Promise<void>;
   /**
-   * Lets another master lead: takes no new requests, finishes the begun ones, gives up the leadership, ends the work,
-   * and stands no more. Idempotent.
+   * Lets another master lead: takes no new requests, finishes the begun ones, gives up the leadership, ends
+   * the work, and is no candidate any more. Idempotent.
    */
   stop(): Promise<void>;
 }

@@ -1,6 +1,7 @@
 /**
- * The leadership of a master on etcd, among several. It always stands for leader, and does a leader's work in each term
- * that it wins. The next campaign begins when no work of the last term is under way any more.
+ * The leadership of a master on etcd, among several. The master is always a candidate for leader, and does a
+ * leader's work in each term that it wins. The next campaign begins when no work of the last term is under
+ * way any more.
  */
 import type { Clock } from '../loop/clock.js';
 import { pause } from '../loop/pause.js';

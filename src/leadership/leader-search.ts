@@ -16,7 +16,7 @@ const ASK_EVERY_MS = 1000;
 const ANSWER_MS = 2000;
 
 interface KnownPeers {
-  /** Reads the kept list. Throws DRV_NODE_ROOT_UNUSABLE. */
+  /** Reads the list of masters from disk. Throws DRV_NODE_ROOT_UNUSABLE. */
   open(): Promise<void>;
   /** Resolves when the learned masters are on disk, or could not be written. */
   written(): Promise<void>;
@@ -31,8 +31,8 @@ interface LeaderSearchOptions {
   /** The id of this master. */
   readonly nodeId: string;
   /**
-   * Keeps all masters that were ever up, also over restarts: a master that was away when we last looked may lead by
-   * now.
+   * Keeps all masters that were ever up, over restarts, too: a master that was away at our last look may lead
+   * by now.
    */
   readonly known: KnownPeers;
   /** Asks another master who leads, as far as it knows. Throws DroverErrors. */
@@ -80,7 +80,7 @@ export class LeaderSearch implements Part {
       );
       if (leader !== null) leadership.heard(leader);
     } catch (error) {
-      // A master that is away gives no answer.
+      // Ignore a DroverError: it only says that this master gives no answer now.
       if (!(error instanceof DroverError) && !signal.aborted) throw error;
     }
   }

@@ -11,7 +11,7 @@ const BLOCK_BYTES = 64 * 1024;
 interface LinesPart {
   /** The lines, the newest first. */
   readonly lines: readonly { readonly line: number; readonly text: string }[];
-  /** How many bytes were read for them. */
+  /** How many bytes were read for these lines. */
   readonly bytes: number;
 }
 
@@ -95,7 +95,7 @@ interface SegmentEndQuery {
   readonly nextLine: number | undefined;
 }
 
-/** Finds the end. Throws the system's read errors. */
+/** Finds where the lines before number `before` end in the segment. Throws the system's read errors. */
 export async function segmentEnd(
   segment: Segment,
   { handle, stat }: OpenSegment,
@@ -111,7 +111,7 @@ export async function segmentEnd(
     if (end.line >= before) return end;
     at += bytesRead;
   }
-  // A line cut for its length ends at the end of its segment.
+  // A line that was cut for its length has no newline: it ends with its segment.
   return nextLine !== undefined && end.line < nextLine && end.offset < stat.size
     ? { offset: stat.size, line: nextLine }
     : end;

@@ -49,10 +49,11 @@ export async function readLogRange(
 ): Promise<LogRange> {
   const { lines: newest, totalLines } = await readLastLines(directory, 1, counts);
   const segments = await listSegments(directory);
-  // Lines written since that look count too, so that a line finished meanwhile is not unfinished.
+  // Count again: the last line may have been finished after `readLastLines` looked.
   const { whole = totalLines } = (await countLines(segments, counts)) ?? {};
   const isUnfinished = whole < totalLines;
-  // Drop times for no line, which a damaged index may hold: past the last line, or overridden by another entry.
+  // Drop times that belong to no line. A damaged index may hold times past the last line, or several times for one
+  // line: then the last one counts.
   const spans = (await readSpans(segments)).filter(
     ([line], index, all) => line <= totalLines && line !== all[index + 1]?.[0],
   );
@@ -123,7 +124,7 @@ async function readLines(
   try {
     for await (const batch of cursor.read(true)) {
       if (batch.kind === 'gap') {
-        // Lines before a gap cannot stand beside lines after it.
+        // Drop the lines before a gap, because the result must be lines in a row.
         lines = [];
         firstLine = whole + 1;
       } else if (batch.firstLine <= whole) {

@@ -3,13 +3,14 @@
  * no longer fits the file: another inode, a shorter file, or other bytes before the counted end.
  */
 import type { FileHandle } from 'node:fs/promises';
+import { keepLatest } from '../model/plain/keep-latest.js';
 import { endsInside, type OpenSegment, withSegment } from './segment-reader.js';
 import { countNewlines, type Segment } from './segments.js';
 
 const BLOCK_BYTES = 256 * 1024;
 /** How many bytes before the counted end are remembered. They differ in a file that was cut and grew again. */
 const SEAL_BYTES = 64;
-/** More than the logs that are read side by side. A forgotten log is only counted again. */
+/** How many counts are kept: more than the logs that are read side by side. A forgotten log is only counted again. */
 const MOST_SEGMENTS = 1000;
 
 interface Count {
@@ -28,10 +29,7 @@ export class SegmentCounts {
     const known = await this.#known(path, handle, stat.ino, stat.size);
     const newlines = (known?.newlines ?? 0) + (await countIn(handle, known?.bytes ?? 0, stat.size));
     const seal = await readSeal(handle, stat.size);
-    this.#counts.delete(path);
-    this.#counts.set(path, { inode: stat.ino, bytes: stat.size, newlines, seal });
-    const [oldest] = this.#counts.keys();
-    if (this.#counts.size > MOST_SEGMENTS && oldest !== undefined) this.#counts.delete(oldest);
+    keepLatest(this.#counts, MOST_SEGMENTS, path, { inode: stat.ino, bytes: stat.size, newlines, seal });
     return newlines;
   }
 

@@ -15,7 +15,9 @@ export class SegmentFile {
   readonly #fd: number;
   readonly #now: () => number;
   readonly #times: TimeWriter;
-  /** The bounds of the second of the newest output, in Unix milliseconds: from, and before. */
+  /**
+   * The second of the newest output: it begins at `#secondFrom` and ends before `#secondTo`, in Unix milliseconds.
+   */
   #secondFrom = Number.POSITIVE_INFINITY;
   #secondTo = 0;
   #size: number;
@@ -104,7 +106,8 @@ export class SegmentFile {
   handOverLine(next: SegmentFile): void {
     for (const block of this.#blocks(this.#lineStart + next.size, this.#size))
       for (let done = 0; done < block.length; ) done += next.append(block.subarray(done));
-    // The cut changes the file's date. An entry for this second keeps its last lines from seeming to be written now.
+    // Note the time first, because the cut changes the file's date: the last lines would otherwise seem to be written
+    // now.
     this.#noteTime(this.#now(), 0);
     fs.ftruncateSync(this.#fd, this.#lineStart);
     this.#size = this.#lineStart;
@@ -125,8 +128,8 @@ export class SegmentFile {
   }
 
   /**
-   * The number of newlines in the file. In the bytes from before the open it counts only those after the last known
-   * time.
+   * The number of newlines in the file. The last time entry holds the count up to its place, so only the bytes after
+   * it are read.
    */
   #countNewlines(): number {
     this.#newlinesBefore ??= this.#countBefore();

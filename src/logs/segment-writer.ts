@@ -122,7 +122,7 @@ export class SegmentWriter {
     const hasOpenLine = file.lineStart > 0 && file.lineStart < file.size;
     const firstLine = file.firstLine + file.countLines() - (hasOpenLine ? 1 : 0);
     const segment = segmentAt(this.#directory, firstLine);
-    // Before the new segment is made, because this makes room on a full disk.
+    // Remove the oldest segments before the new one is made, because this makes room on a full disk.
     this.#removeOldest();
     const next = this.#openFile(segment);
     try {

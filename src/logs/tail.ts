@@ -79,7 +79,9 @@ export async function readSpanLines(
 }
 
 interface Part {
-  /** The offsets in the segment between which the lines stand. */
+  /**
+   * The offset at which the wanted lines begin; `end`: the offset at which they end. Absent: the segment's beginning.
+   */
   readonly begin?: number;
   readonly end: number;
   /** How many lines are wanted in all. */

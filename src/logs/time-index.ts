@@ -4,15 +4,15 @@
  *
  *     entry, 16 bytes:  second u32 | line u32 | offset u32 | check u32     (little endian)
  *
- * An entry is written before the first output of a new second. It points at the beginning of a line that is unfinished
- * then, because a line has the time of its end. Entries stand in the order of the log. Their seconds go back when the
- * clock does.
+ * An entry is written before the first output of a new second. When a line is unfinished at that moment, the entry
+ * points at the line's beginning, because a line has the time of its end. Entries stand in the order of the log. Their
+ * seconds go back when the clock does.
  */
 
 export const ENTRY_BYTES = 16;
 /** The most entries of an index, however long its segment is. */
 export const MOST_ENTRIES = 65_536;
-/** The second of an unknown time. */
+/** The `second` of an entry whose time is unknown. */
 export const UNKNOWN = 0;
 
 const MOST_U32 = 0xffff_ffff;

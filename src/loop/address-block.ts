@@ -1,4 +1,4 @@
-/** Names the addresses that a machine on the network can use as its own, for limits by address. */
+/** Names the block of addresses from which one machine can choose its own, for limits by address. */
 import { isIPv6 } from 'node:net';
 
 const IPV4_IN_IPV6 = /^::ffff:(?=\d+\.)/i;

@@ -7,7 +7,7 @@ export interface BackoffOptions {
   readonly maxMs?: number;
 }
 
-/** The full delay, without jitter, of a failure that so many failures preceded. */
+/** The full delay after a failure, without jitter. `failures`: how many failures in a row came before it. */
 export function backoffMs(failures: number, { baseMs, maxMs }: Required<BackoffOptions>): number {
   return Math.min(baseMs * 2 ** failures, maxMs);
 }
@@ -38,8 +38,8 @@ export class Backoff {
   }
 
   /**
-   * Counts a failure of `key`; an owner of one key leaves it out. Returns the delay in ms, between half and all of the
-   * full delay.
+   * Counts a failure of `key`, and returns the delay in ms, between half and all of the full delay. `key` may be left
+   * out when the object serves a single purpose.
    */
   next(key = ''): number {
     const failures = this.#failures.get(key) ?? 0;

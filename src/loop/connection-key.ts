@@ -1,7 +1,4 @@
-/**
- * Names a connection: the same name for a socket and the TLS socket around it, but different names for all open
- * connections.
- */
+/** Names a connection. A socket and the TLS socket around it have the same name; two open connections never have. */
 import type { Socket } from 'node:net';
 
 export function connectionKey({

@@ -33,7 +33,7 @@ export interface ControllerOptions<Facts, Step> {
 }
 
 /**
- * How many changing rounds in a row are allowed without a request from outside. With more, the plan counts as one that
+ * How many rounds in a row may change something without a request from outside. More than that is an error: the plan
  * never settles.
  */
 const MOST_CHANGES_IN_A_ROW = 100;
@@ -210,7 +210,7 @@ export class Controller<Facts, Step> implements Part {
   #requeue(key: string, { outcome, recheckInMs }: RoundEnd): number | undefined {
     switch (outcome) {
       case 'changed':
-        // At once, and without the recheck, because the next round's plan has its own.
+        // Queue the key at once and ignore `recheckInMs`, because the plan of the next round has its own.
         this.#queue.add(key);
         return undefined;
       case 'settled':

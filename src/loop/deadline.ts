@@ -6,7 +6,7 @@ import type { MaybePromise } from './maybe-promise.js';
 interface Deadline {
   readonly limitMs: number;
   readonly clock: Clock;
-  /** Ends the wait earlier when it aborts. */
+  /** An abort ends the wait early. */
   readonly signal: AbortSignal;
   /** Makes the error that is thrown when the time is over. */
   expired(): Error;

@@ -91,7 +91,7 @@ export class Round<Facts, Step> {
     trace({ kind: 'step', controller: reconciler.name, key: this.#key, step });
   }
 
-  /** Sorts an error by outcome. An error after the abort belongs to the abort. */
+  /** The result of a round that threw. After an abort, every error counts as part of the abort. */
   #broken(error: unknown): RoundEnd {
     if (this.#context.signal.aborted) return { outcome: 'aborted', error };
     const isConflict = error instanceof Conflict || DroverError.is(error, 'DRV_STORE_CONFLICT');

@@ -49,7 +49,7 @@ export class WorkQueue {
   readonly #entries = new Map<string, Entry>();
   readonly #ready = new Heap<Entry>(isTakenBefore);
   readonly #delayed = new Heap<Entry>(isDueBefore);
-  /** How many keys are taken, and how many of those were added again since. */
+  /** How many keys are taken. `#held`: how many of the taken keys were added again since. */
   #taken = 0;
   #held = 0;
   #order = 0;
@@ -111,8 +111,9 @@ export class WorkQueue {
   }
 
   /**
-   * Sets the consumer's callback, which is called inside `add`, `done` or a timer each time the first key becomes due.
-   * A consumer that leaves due keys behind comes back for them by itself.
+   * Sets the consumer's callback, which is called inside `add`, `done` or a timer each time the first key becomes
+   * due. A consumer that leaves due keys in the queue gets no further call for them: it must take them later by
+   * itself.
    */
   onReady(callback: () => void): void {
     this.#ringReady = callback;

@@ -1,6 +1,6 @@
 /**
- * A thread that does jobs for the daemon. It begins with the first job; one that ended is replaced at the next job. Its
- * program calls `answerJobs`.
+ * A thread that does jobs for the daemon. It starts with the first job. A thread that has ended is replaced at the
+ * next job. The thread's program calls `answerJobs`.
  */
 import { parentPort, Worker } from 'node:worker_threads';
 import { DroverError } from '../model/errors.js';
@@ -16,7 +16,10 @@ interface Reply<Answer> {
   readonly failure?: Failure;
 }
 
-/** An error without its stack; a message to another thread drops the fields of an error. */
+/**
+ * An error as it travels between threads, without its stack. An Error object would lose its own fields, such as the
+ * code.
+ */
 interface Failure {
   readonly message: string;
   readonly code: string | undefined;
@@ -31,7 +34,7 @@ interface Waiting<Answer> {
 
 interface Running<Answer> {
   readonly worker: Worker;
-  /** By the job's id. */
+  /** The jobs that wait for their answer, by their ids. */
   readonly waiting: Map<number, Waiting<Answer>>;
 }
 
@@ -63,7 +66,10 @@ export class WorkerThread<Job, Answer> {
     return this.#running?.waiting.size === 0;
   }
 
-  /** Rejects with the error of the job, with its code and path, or when the thread ends. */
+  /**
+   * Gives the thread a job, and resolves with its answer. Rejects with the job's error, including code and path, or
+   * when the thread ends.
+   */
   async ask(job: Job): Promise<Answer> {
     if (this.#isStopped) throw this.#ended();
     this.#running ??= this.#begin();
@@ -90,7 +96,7 @@ export class WorkerThread<Job, Answer> {
 
   #begin(): Running<Answer> {
     const { program, name } = this.#options;
-    // Nothing of the daemon's own: its environment holds secrets, its options may load code.
+    // Give the thread nothing of the daemon's own: its environment holds secrets, and its options may load code.
     const worker = new Worker(program, { name, env: {}, execArgv: [] });
     const running: Running<Answer> = { worker, waiting: new Map() };
     worker.on('message', ({ id, answer, failure }: Reply<Answer> & { readonly answer: Answer }) => {
@@ -107,7 +113,7 @@ export class WorkerThread<Job, Answer> {
       if (this.#running === running) this.#running = undefined;
       for (const { reject } of running.waiting.values()) reject(reason);
     });
-    // The rest of the daemon decides how long it lives.
+    // The thread must not keep the daemon alive.
     worker.unref();
     return running;
   }

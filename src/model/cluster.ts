@@ -17,7 +17,7 @@ export const joinTokenRecordSchema = z.object({
   /** How many nodes may join with it; null: any number until it expires. */
   maxUses: z.int().min(1).nullable(),
   uses: z.int().min(0),
-  /** True: only nodes that become masters may join with it. Absent: only nodes that do not. */
+  /** True: the token admits only new masters. Absent: the token admits only nodes that are not masters. */
   asMaster: z.literal(true).optional(),
 });
 export type JoinTokenRecord = z.output<typeof joinTokenRecordSchema>;

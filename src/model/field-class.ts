@@ -32,7 +32,7 @@ export interface FieldPlace {
 interface Change {
   readonly from: Configuration;
   readonly to: Configuration;
-  /** Undefined: the change is judged for any instance of `from`, wherever it may be. */
+  /** The place of the instance. Undefined: judge the change for any instance of `from`, wherever it may be. */
   readonly place: FieldPlace | undefined;
 }
 
@@ -50,7 +50,7 @@ const CLASSES: { readonly [Field in keyof Required<Configuration>]: Judge } = {
   // The amount is reserved on the node and limits the process, so it must fit anew.
   ramMB: 'replacement',
   cpu: 'replacement',
-  // Only callers read the field, in the configuration.
+  // Drover does not use the field: clients read it from the configuration.
   instanceGroups: 'live',
   nodes: nodesClass,
   // Ports are free or taken by address, so another address is another place.
@@ -58,9 +58,9 @@ const CLASSES: { readonly [Field in keyof Required<Configuration>]: Judge } = {
   availablePorts: portsClass,
   minimumServiceCount: 'live',
   maximumServiceCount: 'live',
-  // The controllers read it when the minimum is lowered.
+  // The controllers read the field when the minimum is lowered.
   surplus: 'live',
-  // The controllers read it from the content of an instance, once the configuration is deleted.
+  // The controllers read the field from the content of an instance, once the configuration is deleted.
   onDelete: 'live',
   environmentVariables: 'next-start',
   // The templates are installed before a start.
@@ -71,15 +71,15 @@ const CLASSES: { readonly [Field in keyof Required<Configuration>]: Judge } = {
   placement: 'live',
   // Files that the former user wrote in the directory do not belong to the new user.
   runAs: 'replacement',
-  // The node reads it when a stop begins.
+  // The node reads the field when a stop begins.
   stopCommand: 'live',
   stopSignal: 'live',
   stopTimeoutSeconds: 'live',
-  // The node reads it when the process has ended.
+  // The node reads the field when the process has ended.
   restartPolicy: 'live',
-  // The node checks it from outside the process.
+  // The node checks the readiness from outside the process.
   readiness: 'live',
-  // The rollout of the change itself reads it.
+  // The rollout that brings the change reads the field.
   update: 'live',
 };
 

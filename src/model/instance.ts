@@ -169,7 +169,10 @@ function isInLine(stored: StoredInstance): stored is InstanceRecord {
   return (pid === null || (!gone && endedAt === undefined)) && (!hasBeenReady || upAt === undefined);
 }
 
-/** Drops fields that contradict each other: a process outweighs an end, and readiness outweighs the wait for it. */
+/**
+ * Drops fields that contradict others. With a process, drops `endedAt`, and `gone` is false. Once the
+ * instance has been ready, drops `upAt`.
+ */
 export function statusOf(stored: StoredStatus): InstanceStatus {
   const { pid, gone, endedAt, hasBeenReady, upAt, ...common } = stored;
   const process: ProcessStatus =
@@ -188,7 +191,7 @@ export type PlacedTemplate = z.output<typeof placedTemplateSchema>;
  */
 export function hasFinished({ desired, status }: Pick<InstanceRecord, 'desired' | 'status'>): boolean {
   if (desired.goal !== 'run' || status.pid !== null) return false;
-  // A client may have reported another state meanwhile.
+  // Look at `endedAt` first: a client may have reported another state meanwhile.
   return status.endedAt !== undefined || (status.state === 'STOPPED' && status.reason === 'exited');
 }
 
@@ -203,7 +206,10 @@ export function playersOf({ status }: Pick<InstanceRecord, 'status'>): Players {
   return status.countsPlayers === true && status.state === 'ONLINE' ? 'unsaid' : 'unknown';
 }
 
-/** True when somebody may be playing: an unsaid number does not mean none while the process lives. */
+/**
+ * True when somebody may be playing. `unsaid` counts as true: a missing number does not mean no players while
+ * the process lives.
+ */
 export function mayBeUsed(players: Players): boolean {
   return players === 'some' || players === 'unsaid';
 }
@@ -213,9 +219,9 @@ export function hasPlayers(record: Pick<InstanceRecord, 'status'>): boolean {
 }
 
 /**
- * Stopped as wanted, or finished: no process lives or is about to start, and RAM and CPU are given back. This stays so
- * while its files are removed.
- * Only the node's report counts: an instance that reports itself STOPPED may run on for a while.
+ * True when the instance is stopped as wanted, or finished: no process lives or is about to start, and RAM
+ * and CPU are given back. This stays true while its files are removed. Only the node's report counts: an
+ * instance that reports itself STOPPED may run on for a while.
  */
 export function isAtRest(record: InstanceRecord): boolean {
   if (hasFinished(record)) return true;
@@ -237,8 +243,9 @@ export function withRest(record: InstanceRecord): InstanceRecord {
 }
 
 /**
- * True for an instance that is not static, and over by its own word or its restart policy: nobody asked to keep it. It
- * holds no port, and instance-cleanup removes it in time.
+ * True for an instance that is not static and has ended by itself: its program reported itself STOPPED, or
+ * its restart policy does not start it again. Nobody asked to keep it. It holds no port, and instance-cleanup
+ * removes it in time.
  */
 export function hasEndedByItself(record: InstanceRecord): boolean {
   if (record.static || record.desired.goal === 'remove' || !isAtRest(record)) return false;
@@ -258,12 +265,13 @@ export function withEnd(record: InstanceRecord, now: number): InstanceRecord {
 }
 
 /**
- * True when a start with another content loses nothing: the instance has never been ready with its content. It has yet
- * to start, or will not become ready, or no node takes it.
+ * True when a start with another content loses nothing, because the instance has never been ready with its
+ * content. Either it has yet to start, or it does not become ready, or no node takes it.
  */
 export function awaitsFirstStart({ desired, placement, status }: InstanceRecord): boolean {
   if (desired.goal !== 'run') return false;
-  // Until placement has answered, an instance that is started again goes home with the content that it had.
+  // Placement has not answered yet when there is no message. An instance that is started again then goes home
+  // with the content that it had.
   if (placement === null) return status.message !== null;
   if (status.hasBeenReady || status.state === 'ONLINE') return false;
   return status.pid === null || status.reason === 'not-ready';

@@ -81,7 +81,7 @@ export const rolloutRecordSchema = z.object({
   endedAt: z.number().nullable(),
   /** When the last progress was; null: nothing can be replaced now, such as while players are waited for. */
   progressAt: z.number().nullable(),
-  /** The canaries are good, or there are none: all other instances follow. */
+  /** True when the canaries are good, or there are none. All other instances then follow. */
   isPromoted: z.boolean(),
   paused: z
     .object({

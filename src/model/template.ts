@@ -53,7 +53,7 @@ export interface FetchCost {
   readonly transferredFiles: number;
 }
 
-/** A limit that no message of ours reaches. */
+/** The longest `problem` in characters; no message of Drover is that long. */
 const MOST_PROBLEM_CHARS = 65_536;
 
 /** The result of one node for one tree of a sync. */

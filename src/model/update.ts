@@ -5,9 +5,9 @@
 import { z } from 'zod';
 import { MAX_SERVICE_COUNT } from './plain/command-limits.js';
 
-/** A day: a longer time is not a setting of a rollout, but a mistake. */
+/** The limit for times: a day. A longer time is probably a mistake. */
 const MOST_SECONDS = 86_400;
-/** The wait for players may be longer than a rollout may stand still. */
+/** The limit for the wait for players: 30 days, because players may stay for long. */
 const MOST_PLAYERS_SECONDS = 30 * 86_400;
 const PERCENTAGE = /^(?:100|[1-9]?[0-9])%$/;
 
@@ -31,13 +31,13 @@ const strategySchema = z.enum(['manual', 'rolling', 'idle']);
 
 const fieldsSchema = z.strictObject({
   strategy: strategySchema.default('manual'),
-  /** How many instances more than now may exist at a time. */
+  /** How many instances above the present number may exist at a time. */
   maxSurge: amountSchema.default(1),
   /** How many of the present instances may be missing at a time. */
   maxUnavailable: amountSchema.default(0),
   /** An instance is healthy after it was ready for this long without a restart. */
   minReadySeconds: z.int().min(0).max(MOST_SECONDS).default(10),
-  /** Whether instances with players are left alone. */
+  /** `wait`: an instance with players is left alone until they leave. `ignore`: it is replaced like any other. */
   players: z.enum(['wait', 'ignore']).default('wait'),
   /** How long a rollout waits for players, from its begin; 0: for ever. */
   playersSeconds: z.int().min(0).max(MOST_PLAYERS_SECONDS).default(0),

@@ -1,5 +1,6 @@
 /**
- * Says how much RAM and CPU a node has for placement to give out. The configuration of an instance limits the instance.
+ * Says how much RAM and CPU placement may give out on a node. The limits of a single instance are in its
+ * configuration.
  */
 import { availableParallelism, totalmem } from 'node:os';
 import type { NodeCapacity, NodeConfiguration } from '../model/node.js';

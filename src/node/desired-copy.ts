@@ -25,7 +25,10 @@ export interface Desired {
   readonly configuration: Configuration;
 }
 
-/** True while a master with an older store than this node has seen is accepted. The first snapshot ends that. */
+/**
+ * `isAccepted`: true while this node accepts a master whose store is older than what the node has seen. The first
+ * snapshot sets it to false.
+ */
 export interface OlderMaster {
   isAccepted: boolean;
 }
@@ -35,7 +38,7 @@ export class DesiredCopy implements FeedSink {
   readonly #older: OlderMaster | undefined;
   readonly #assignments = new Map<string, Assignment>();
   readonly #revisions = new Map<string, Configuration>();
-  /** Ids whose assignment this node cannot read, and ids that the master named without an assignment. */
+  /** Ids of assignments that this node cannot read, and ids that the master named without an assignment. */
   readonly #leftAlone = new Set<string>();
   #isConfirmed = false;
   #master: MasterAddress | undefined;
@@ -44,7 +47,7 @@ export class DesiredCopy implements FeedSink {
   readonly #listeners: ((id: string) => void)[] = [];
   readonly #snapshotListeners: ((isFirst: boolean) => void)[] = [];
 
-  /** `older` absent: a master with an older store than this node has seen is refused. */
+  /** `older` absent: the node refuses a master whose store is older than what the node has seen. */
   constructor(disk: WriteBehind, older?: OlderMaster) {
     this.#disk = disk;
     this.#older = older;

@@ -77,7 +77,10 @@ export const handleRecordSchema = z.object({
   warning: z.string().nullable(),
   /** The number of the first line in the log that `run` wrote. Kept only when the readiness check looks for a line. */
   logFrom: z.int(),
-  /** The port that `run` was started with; null: the run has no port. Absent: unknown, as is `begunAt`. */
+  /**
+   * The port that `run` was started with; null: the run has no port. Absent: unknown, because the start of `run`
+   * never reached the disk.
+   */
   port: z.int().nullable().optional(),
   /** The last complete install; null before the first install, and for instances without templates. */
   installed: installedSchema.readonly().nullable(),

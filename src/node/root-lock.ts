@@ -1,7 +1,7 @@
 /**
  * Allows one node per root, also across containers and machines that share the directory. The lock is the kernel's
- * (flock) on the open lock file. No other process has that file open, so the lock ends with this process in any way.
- * The file's text only tells who holds it.
+ * (flock) on the open lock file. No other process has that file open, so the lock ends with this process, however the
+ * process ends. The file's text only tells who holds it.
  */
 import { closeSync, constants, fstatSync, ftruncateSync, openSync, statSync, writeSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';

@@ -1,6 +1,6 @@
 /**
- * The node's directory: all paths under the root (DESIGN §4). Makes missing directories, and refuses a root that is
- * unusable or open to others. The content of files is not this file's concern.
+ * The node's directory: all paths under the root. Makes missing directories, and refuses a root that is unusable or
+ * open to others. The content of files is not this file's concern.
  */
 import { createHash } from 'node:crypto';
 import { access, chmod, constants, mkdir, realpath, stat } from 'node:fs/promises';

@@ -1,4 +1,7 @@
-/** Keeps secrets in a directory of their own under `data/`, one small file each: whole or missing, 0600 in 0700. */
+/**
+ * Keeps secrets in a directory of their own under `data/`, each in a small file. A file is either complete or
+ * missing. Only the daemon's user can read it.
+ */
 import { mkdir, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { fileReason } from '../configuration-files/file-reason.js';

@@ -105,8 +105,8 @@ export class WriteBehind {
   }
 
   /**
-   * Writes all waiting changes. Changes that cannot be written are dropped; the next daemon finds them out again.
-   * Idempotent.
+   * Writes all waiting changes. Changes that cannot be written are dropped; the next daemon learns them again from
+   * runtimes and feed. Idempotent.
    */
   async stop(): Promise<void> {
     this.#isStopping = true;

@@ -53,7 +53,7 @@ export const judgedTextSchema = z.object({
 });
 export type JudgedText = z.output<typeof judgedTextSchema>;
 
-/** More problems do not help a person who types. */
+/** How many problems and warnings an answer holds at most. A person who types needs no more. */
 const MOST_JUDGED = 100;
 
 /** Judges a text that is being typed. Answers with the first 100 problems and the first 100 warnings. */

@@ -73,7 +73,7 @@ export async function inspectConfiguration(
   const before = configurations.get(name)?.value;
   if (before === undefined) return undefined;
   const file = await configurationFiles.inspect(before.sourceFile);
-  // Read after the file, because the record may have changed while the file was read.
+  // Read the record after the file, because the record may have changed while the file was read.
   const record = configurations.get(name)?.value;
   return record && { record, file, fileState: stateOf(file, record.hash) };
 }

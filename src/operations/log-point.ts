@@ -7,7 +7,7 @@ export const LOG_POINT_RULE =
 const ZONE_RULE = 'must say its time zone: end it with Z for UTC, or with an offset such as +01:00';
 
 const LINE = /^\d{1,15}$/;
-/** A plus sign in a URL arrives as a space. */
+/** A time with its zone. The sign of an offset may be a space, because a plus sign in a URL arrives as a space. */
 const TIME = /^(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)?)(?:([Zz])|([+ -])(\d\d:?\d\d))?$/;
 
 /** Reads a point from text. Answers with the broken rule when the text is not a point. */
@@ -44,7 +44,8 @@ export function logPointText(point: LogPoint): string {
   if ('line' in point) return String(point.line);
   if ('at' in point) return new Date(point.at).toISOString();
   const seconds = point.ago / 1000;
-  // The text of an age has six digits at most, so a long age needs the longer units that it was given in.
+  // Write the largest unit that divides the age. The text of an age has six digits at most, so a long age in seconds
+  // could not be read again.
   const units = [
     ['d', DAY_SECONDS],
     ['h', 3600],

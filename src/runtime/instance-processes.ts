@@ -11,8 +11,8 @@ import { formatMark, parseMark } from './run-mark.js';
 import type { ProcessIdentity, RunId } from './runtime.js';
 
 /**
- * How many times SIGKILL looks again for processes forked meanwhile. Any left after that wait for the caller's next
- * round.
+ * How many times SIGKILL is repeated for processes forked meanwhile. Processes left after that wait for the caller's
+ * next round.
  */
 const MOST_KILL_PASSES = 5;
 
@@ -43,8 +43,8 @@ export class InstanceProcesses {
   }
 
   /**
-   * True while anything of the run lives. Reads one file while the leader lives, and the age of every process after its
-   * end.
+   * True while anything of the run lives. Reads one file while the leader lives; after its end, looks at all
+   * processes of the machine.
    */
   async isAlive(run: RunId, leader: Leader | undefined): Promise<boolean> {
     if (leader !== undefined && this.#table.isAlive(leader.identity)) return true;
@@ -53,8 +53,8 @@ export class InstanceProcesses {
   }
 
   /**
-   * True when no process is in the leader's process group any more. False when another session has taken over the
-   * group's number.
+   * True when no process is in the leader's process group any more. False also when another session has taken over
+   * the group's number.
    */
   isGroupGone(leader: Leader | undefined): boolean {
     if (leader === undefined || leader.identity.bootId !== this.#table.bootId) return false;
@@ -70,8 +70,8 @@ export class InstanceProcesses {
   async signal(run: RunId, leader: Leader | undefined, signal: NodeJS.Signals): Promise<void> {
     const reached = new Set<number>();
     let group: number | undefined;
-    // Before the scan, which takes milliseconds: while the leader lives, the group's number certainly belongs to this
-    // run.
+    // Signal the group before the scan, which takes milliseconds: while the leader lives, the group's number
+    // certainly belongs to this run.
     if (leader !== undefined && this.#table.isAlive({ ...leader.identity, ...leader.session }))
       group = this.#signalGroup(leader, signal);
     for (let pass = 0; pass < (signal === 'SIGKILL' ? MOST_KILL_PASSES : 1); pass++) {
@@ -108,8 +108,8 @@ export class InstanceProcesses {
       if (inGroup.has(entry.pid)) return true;
       // No process of a run is older than its leader.
       if (leader !== undefined && entry.startTime < sessionOf(leader).startTime) return false;
-      // A program may overwrite its environment to show a title, as nginx and redis do. Then its session tells whose it
-      // is.
+      // A program may overwrite its environment to show a title, as nginx and redis do. Then the session tells which
+      // run the process belongs to.
       return entry.mark === mark || (entry.mark === null && isOwnSession && isIn(entry, leader));
     });
     return { members, isOwnSession };

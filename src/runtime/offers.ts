@@ -60,7 +60,7 @@ export class RuntimeOffers {
     return this.#runtimes.get(key);
   }
 
-  /** Throws DRV_RUNTIME_UNAVAILABLE for a runtime that this node does not know. */
+  /** The runtime with this key. Throws DRV_RUNTIME_UNAVAILABLE for a runtime that this node does not know. */
   require(key: string): Runtime {
     const runtime = this.#runtimes.get(key);
     if (runtime !== undefined) return runtime;
@@ -93,7 +93,7 @@ export class RuntimeOffers {
     }
   }
 
-  /** Resolves with true when an offer changed. */
+  /** Probes all runtimes. Resolves with true when an offer changed. */
   async #probeAll(): Promise<boolean> {
     const changed = await Promise.all(this.#options.runtimes.map((runtime) => this.#probe(runtime)));
     return changed.includes(true);

@@ -1,6 +1,6 @@
 /**
- * The mark: an environment variable that names a process's run, and stays whatever the process forks, detaches or
- * renames. Its form is `<root>/<instance>/<run>`, with `/<runtime>` after it unless the runtime is `process`. Each
+ * The mark: an environment variable that names a process's run. It stays when the process forks, detaches or changes
+ * its name. Its form is `<root>/<instance>/<run>`, with `/<runtime>` after it unless the runtime is `process`. Each
  * runtime ends only processes with its own mark.
  */
 import type { RunId } from './runtime.js';

@@ -113,8 +113,7 @@ export interface Runtime {
 
   /**
    * Sends a signal to everything of the run: process group, session, control group, and processes outside that carry
-   * its mark.
-   * Resolves once sent; a run that is gone is no error.
+   * its mark. Resolves once sent; a run that is gone is no error.
    */
   signal(run: RunId, signal: NodeJS.Signals): Promise<void>;
 
@@ -122,9 +121,9 @@ export interface Runtime {
   isAlive(run: RunId): Promise<boolean>;
 
   /**
-   * True when the process group of an ended run is certainly empty. Costs one system call, so that a restart after a
-   * crash need not read the whole of /proc. Marked processes outside of the group may still live, and so may members of
-   * the control group, which the supervisor checks. False says nothing.
+   * True when the process group of an ended run is certainly empty; false: unknown. Costs one system call, so that a
+   * restart after a crash need not read the whole of /proc. Marked processes outside of the group may still live, and
+   * so may members of the control group, which the supervisor checks.
    */
   isGroupGone(run: RunId): boolean;
 

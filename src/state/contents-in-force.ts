@@ -1,6 +1,7 @@
 /**
- * Answers which content new instances get: that of the configuration's file, or the last good one while a rollout holds
- * the file's back. Creation, placement's outlook and rollouts ask here, so that all agree.
+ * Answers which content new instances get: the content of the configuration's file, or the last good content while a
+ * rollout holds the file's content back. Creation, updates in place, replacements and rollouts ask here, so that all
+ * agree.
  */
 import type { Configuration, ConfigurationContent, ConfigurationRecord } from '../model/configuration.js';
 import { isHeldBack, isSameProcess, type RolloutRecord, revisionForNew, targetOf } from '../model/rollout.js';
@@ -26,7 +27,7 @@ export class ContentsInForce {
   }
 
   /**
-   * The content of all new instances but those that the rollout itself makes. Undefined: there is no such
+   * The content of new instances, except those that the rollout itself makes. Undefined: there is no such
    * configuration.
    */
   of(name: string): ContentInForce | undefined {
@@ -38,8 +39,8 @@ export class ContentsInForce {
   }
 
   /**
-   * The content that new instances get in the end under `record` and `rollout`; neither need be stored. Canaries count as
-   * good, but a manual promotion as not yet given. Plans use this.
+   * The content that new instances would get in the end under `record` and `rollout`; neither need be stored. Assumes
+   * that canaries turn out good, but that nobody promotes by hand. Plans use this.
    */
   expectedUnder(record: ConfigurationContent, rollout: RolloutRecord | undefined): ContentInForce {
     if (rollout === undefined) return { ...record, generation: 0 };
@@ -55,12 +56,15 @@ export class ContentsInForce {
     return record === undefined || rollout === undefined ? undefined : this.targetUnder(record, rollout);
   }
 
-  /** As `targetOf`, for a content and a rollout that need not be stored. Plans use this. */
+  /** Like `targetOf`, for a content and a rollout that need not be stored. Plans use this. */
   targetUnder(record: ConfigurationContent, rollout: RolloutRecord): ContentInForce {
     return this.#content(record, targetOf(rollout), rollout.generation);
   }
 
-  /** Whether the content needs another process than the one that the rollout has taken up. */
+  /**
+   * True when the content differs from the rollout's content (`rollout.to`) in a field that does not apply to a
+   * running process.
+   */
   isNews({ configuration, hash }: ConfigurationContent, rollout: RolloutRecord): boolean {
     if (rollout.to === hash) return false;
     const taken = this.#sources.revisions.get(rollout.to)?.value;
@@ -74,11 +78,11 @@ export class ContentsInForce {
         revisionForNew(rollout) === rollout.to || (strategy === 'manual' && !isHeldBack(rollout));
       return isOfFile ? record.hash : revisionForNew(rollout);
     }
-    // A rollout is about to begin: if it has canaries, only they get the new content.
+    // A rollout of `record` is about to begin: if it has canaries, only they get the new content.
     return strategy !== 'manual' && canary > 0 ? (lastGoodOf(rollout) ?? record.hash) : record.hash;
   }
 
-  /** The content with this hash; if its revision cannot be read, that of the file. */
+  /** The content with this hash. When its revision cannot be read: the content of the file. */
   #content(record: ConfigurationContent, hash: string, generation: number): ContentInForce {
     const configuration = hash === record.hash ? undefined : this.#sources.revisions.get(hash)?.value;
     if (configuration === undefined)

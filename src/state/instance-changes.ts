@@ -99,14 +99,17 @@ export function withContent(record: InstanceRecord, content: InstanceContent): I
   return { ...own, ...generationField(content), status: { ...status, hasBeenReady: false } };
 }
 
-/** The record with a new content at its place for that content. A wanted instance is restarted for it. */
+/**
+ * The record, which has a new content already, at the place that was chosen for that content. A wanted instance is
+ * restarted with it.
+ */
 export function withContentAt(record: InstanceRecord, placement: InstancePlacement): InstanceRecord {
   const next = record.desired.goal === 'run' ? again(record) : record;
   const { status } = next;
   const isDown = status.pid === null;
   const placed = withPlace(next, placement);
-  // While no process runs, a busy port or a failed start was due to the old content: forget it. A process keeps its
-  // status.
+  // While no process runs, a reason such as a busy port came from the old content: forget it. A running process keeps
+  // its status.
   return isDown ? placed : { ...placed, status };
 }
 
@@ -132,7 +135,10 @@ export function withPlace(record: InstanceRecord, placement: InstancePlacement):
   };
 }
 
-/** The record after its node was lost; undefined: it is not there, not wanted, STOPPED, or marked already. */
+/**
+ * The record after its node was lost. Undefined: nothing changes, because the instance is on another node, not
+ * wanted, STOPPED, or marked already.
+ */
 export function withNodeLost(record: InstanceRecord, nodeId: string): InstanceRecord | undefined {
   const { placement, desired, status } = record;
   if (placement?.nodeId !== nodeId || desired.goal !== 'run') return undefined;
@@ -142,8 +148,9 @@ export function withNodeLost(record: InstanceRecord, nodeId: string): InstanceRe
 }
 
 /**
- * The record when the lost node is back: the mark goes, and nothing else changes. From then on the master awaits the
- * node's report, which brings the rest. Undefined: the record is not marked.
+ * The record when the lost node is back: without the mark, and ONLINE or CREATING again. From then on the master
+ * awaits the node's report, which brings the rest. Undefined: the record has no mark, or the instance is on another
+ * node.
  */
 export function withNodeBack(record: InstanceRecord, nodeId: string): InstanceRecord | undefined {
   const { placement, status } = record;
@@ -158,8 +165,8 @@ export function withGoal(record: InstanceRecord, goal: InstanceRecord['desired']
 }
 
 /**
- * The record after an app or a tool has reported a state. A report of STOPPED stops the instance, as if by its own
- * wish.
+ * The record after an app or a tool has reported a state. A report of STOPPED also sets the goal of a wanted instance
+ * to `stop`.
  */
 export function reported(before: InstanceRecord, report: StateReport, now: number): InstanceRecord {
   const record = withRest(before);
@@ -181,8 +188,8 @@ export function reported(before: InstanceRecord, report: StateReport, now: numbe
 }
 
 /**
- * Starts an instance, but leaves a wanted one alone while its node is away (`isAway`). The node restarts the process if
- * need be; a raised token would restart one that is well.
+ * Starts an instance. A wanted instance that is up, or whose node is away (`isAway`), stays as it is. That node
+ * restarts the process if need be, and a raised token would restart a healthy process.
  */
 function start(record: InstanceRecord, isAway: boolean): InstanceRecord | undefined {
   if (isAtRest(record)) return freshStart(record);
@@ -197,16 +204,16 @@ function restart(record: InstanceRecord): InstanceRecord {
 function stop(record: InstanceRecord): InstanceRecord | undefined {
   if (record.desired.goal === 'stop') return undefined;
   const next = withGoal(record, 'stop');
-  // No node holds the instance, so no report will say that it is stopped.
+  // No node holds the instance, so no report will say that it is stopped: set that here.
   return record.placement === null
     ? { ...next, status: { ...next.status, state: 'STOPPED', reason: 'stopped', message: null } }
     : next;
 }
 
 /**
- * Ends the running process, if there is one, and starts anew on the same node. A stopped instance then counts as made
- * by a client, and replaces nothing. The enforcer may have made another meanwhile, and no controller ends a client's
- * instance.
+ * Ends the running process, if there is one, and starts the instance anew on the same node. An instance that was
+ * stopped or at rest then counts as made by a client, and replaces nothing. The enforcer may have made another one
+ * meanwhile, and no controller ends a client's instance.
  */
 function again(record: InstanceRecord): InstanceRecord {
   const { restartToken, updateWhenEmpty } = record.desired;
@@ -221,7 +228,10 @@ function again(record: InstanceRecord): InstanceRecord {
   return { ...own, madeBy: 'client', desired, status };
 }
 
-/** Starts an instance at rest. It gave its RAM back, so placement must place it again, a static one on its own node. */
+/**
+ * Starts an instance at rest. The instance gave its RAM back, so placement must place it again; a static instance
+ * returns to its own node.
+ */
 function freshStart(record: InstanceRecord): InstanceRecord {
   const next = again(record);
   const { endedAt: _endedAt, ...before } = next.status;

@@ -1,6 +1,6 @@
 /**
- * Counts instances by configuration and one more word, such as the state. Each change updates the counts, so no reader
- * goes through records.
+ * Counts the instances of each configuration by one word of the record, such as the state. Each change of a record
+ * updates the counts, so that readers need not look at all records.
  */
 import type { InstanceRecord } from '../model/instance.js';
 import type { MirrorReader } from '../store/mirror.js';
@@ -37,7 +37,7 @@ export class InstanceCounts<W extends string> {
   }
 
   #take(before: InstanceRecord | undefined, after: InstanceRecord | undefined): void {
-    // Most changes leave the counts as they are.
+    // Return early, because most changes leave the counts as they are.
     if (
       before !== undefined &&
       after !== undefined &&

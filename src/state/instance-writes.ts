@@ -40,7 +40,10 @@ export class InstanceWriter {
     );
   }
 
-  /** Stops an instance for a controller, as `setLifecycle` does. Resolves with the same as `removeWhile`. */
+  /**
+   * Stops an instance for a controller, as `setLifecycle` does. Resolves with false and writes nothing when there is
+   * no such instance, it is stopped already, or `isDue` is false for its newest record.
+   */
   async stopWhile(id: string, isDue: (record: InstanceRecord) => boolean): Promise<boolean> {
     const stopped = await modify(this.#records, id, (record) =>
       record.desired.goal !== 'remove' && isDue(record)
@@ -50,7 +53,7 @@ export class InstanceWriter {
     return stopped !== undefined;
   }
 
-  /** True when the instance is on a node that is lost, or that was stopped and said that it will be back. */
+  /** True when the instance is on a node that is away: lost, or stopped after it said that it will be back. */
   isAway({ placement }: InstanceRecord): boolean {
     const node = placement === null ? undefined : this.#options.nodes.get(placement.nodeId)?.value;
     return node !== undefined && node.condition !== 'connected';
@@ -94,8 +97,8 @@ export class InstanceWriter {
 
   /**
    * Removes one instance of a pair: an original and its replacement, or two replacements of the same original. The
-   * transaction fails unless the other one stays wanted: of two removals at once, the second fails.
-   * Resolves with false and writes nothing when the two are no longer a pair, or one is not wanted. Throws
+   * transaction fails when `staying` has changed: of two removals at once, the second fails.
+   * Resolves with false and writes nothing when the two are no longer a pair, or one of them is not wanted. Throws
    * DRV_STORE_CONFLICT when one of the two changes meanwhile, or a check of `beside` fails.
    */
   removeOfPair(id: string, staying: string, beside: readonly Operation[] = []): Promise<boolean> {
@@ -107,8 +110,9 @@ export class InstanceWriter {
   }
 
   /**
-   * Removes an instance; `heir`, a replacement of another instance, replaces it from then on. Otherwise as
-   * `removeOfPair`: resolves with false when one of the two is not wanted, or `heir` replaces nothing.
+   * Removes an instance, and lets `heir`, so far the replacement of another instance, replace this instance. Resolves
+   * with false and writes nothing when one of the two is not wanted, or `heir` replaces nothing. Throws like
+   * `removeOfPair`.
    */
   handOver(id: string, heir: string, beside: readonly Operation[] = []): Promise<boolean> {
     return this.#giveWay(id, heir, beside, (_going, { value, revision }) =>
@@ -132,8 +136,8 @@ export class InstanceWriter {
   }
 
   /**
-   * Removes a wanted instance in favour of another wanted one, in one transaction with the operation that `make` returns
-   * for the other one; undefined: nothing is written.
+   * Removes a wanted instance in favour of another wanted instance. The same transaction holds the operation that
+   * `make` returns for the other instance. When `make` returns undefined, nothing is written.
    */
   async #giveWay(
     id: string,

@@ -8,19 +8,22 @@ import { nameSchema } from '../model/names.js';
 import { type Drain, drainSchema } from '../model/node-drain.js';
 import type { SetAside } from '../store/mirror.js';
 
-/** A null field could not be read; a null `placement` may also mean that the instance is not placed. */
+/**
+ * The fields of an instance's record, as far as they can be read. Null: the field cannot be read. A null `placement`
+ * may also mean that the instance is not placed.
+ */
 export interface LeftOfInstance {
   readonly configurationName: string | null;
-  /** `run` where it is not readable. */
+  /** The goal; `run` when it cannot be read. */
   readonly goal: Goal;
   readonly placement: {
     readonly nodeId: string;
     readonly port: number | null;
     readonly hostAddress: string;
   } | null;
-  /** 0 where it is not readable. */
+  /** 0 when it cannot be read. */
   readonly ramMB: number;
-  /** 0 where it is not readable. */
+  /** 0 when it cannot be read. */
   readonly cpu: number;
 }
 
@@ -74,7 +77,7 @@ export function leftOfNode(value: unknown): LeftOfNode {
 
 const sourceSchema = z.object({ sourceFile: z.string(), sourceNode: z.string() });
 
-/** The file that a configuration came from, and its node. Undefined: not readable. */
+/** The file that a configuration came from, and the node with that file. Undefined: they cannot be read. */
 export function leftOfConfiguration(value: unknown): z.output<typeof sourceSchema> | undefined {
   return sourceSchema.safeParse(value).data;
 }

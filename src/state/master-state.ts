@@ -53,7 +53,7 @@ export class MasterState {
   readonly configurationsByHash: LookupReader<string>;
   /** The configurations whose history has a revision, by revision. */
   readonly historiesByRevision: LookupReader<string>;
-  /** Configurations whose rollouts name a revision. */
+  /** The configurations whose rollout names a revision, by revision. */
   readonly rolloutsByRevision: LookupReader<string>;
   /** The content that new instances of each configuration get. */
   readonly contents: ContentsInForce;
@@ -122,7 +122,10 @@ export class MasterState {
     this.rolloutRecords = { store, mirror: this.rollouts, keyOf: rolloutKey, turns: new KeyedTurns() };
   }
 
-  /** The line of the store. It changes only when the store is written anew, and no master has it open then. */
+  /**
+   * The line of the store: the history that its revisions belong to. The line changes only while no master has the
+   * store open.
+   */
   get line(): StoreLine {
     return this.#line;
   }

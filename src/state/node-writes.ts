@@ -44,7 +44,7 @@ export interface ShutOutOptions {
 interface Forgotten {
   /** Instances whose records were removed. */
   readonly instances: readonly string[];
-  /** The ones among `instances` whose files stay on the node's disk. */
+  /** The static ones among `instances`, whose files stay on the node's disk. */
   readonly statics: readonly string[];
   /** The join token that the node joined with, if a node could still use it; revoked unless the caller keeps it. */
   readonly token: string | undefined;
@@ -83,8 +83,8 @@ export class NodeWriter {
    * Removes the node and every instance on it, as if both were gone; processes that run there go on. `force` also
    * forgets a node that is connected or has files of static instances. The node's join token ends, too, unless
    * `keepToken`. Throws DRV_NODE_UNKNOWN, DRV_NODE_IN_USE.
-   * It makes many writes, the node's record last. If it is cut short, a cordoned node without a credential keeps the
-   * remaining instances. The same call then goes on, and returns these.
+   * The call makes many writes, and removes the node's record last. After an interruption, the node is cordoned, has
+   * no credential, and keeps the remaining instances. Another call then goes on, and returns only these instances.
    */
   async forget(
     nodeId: string,
@@ -97,8 +97,8 @@ export class NodeWriter {
     for (let tries = 1; ; tries++) {
       token = (await shutOut(nodeId, { keepToken })) ?? token;
       const { revision } = nodes.setAside.get(nodeId) ?? (await this.#cordoned(nodeId));
-      // After this, the mirror shows every placement that missed the cordon. The cordon keeps later ones away while the
-      // record exists.
+      // From here on, the mirror shows every placement that was written before the cordon. The cordon prevents later
+      // placements while the record exists.
       await untilShown(store, instances);
       visible.push(...(await this.#giveUpInstances(nodeId)));
       try {
@@ -114,7 +114,7 @@ export class NodeWriter {
     }
   }
 
-  /** Takes the node's instances away. Resolves with those that clients could still see. */
+  /** Takes the node's instances away. Resolves with the records that clients could still see. */
   async #giveUpInstances(nodeId: string): Promise<InstanceRecord[]> {
     const { instanceRecords } = this.#options;
     const visible: InstanceRecord[] = [];
@@ -139,7 +139,7 @@ export class NodeWriter {
     for (const step of inSteps(removals)) await instances.until(await store.transact(step));
   }
 
-  /** Cordons the node, and returns its record while cordoned. Throws DRV_NODE_UNKNOWN. */
+  /** Cordons the node, and returns the cordoned record. Throws DRV_NODE_UNKNOWN. */
   async #cordoned(nodeId: string): Promise<Mirrored<NodeRecord>> {
     for (;;) {
       await this.cordon(nodeId);

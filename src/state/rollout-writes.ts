@@ -52,7 +52,7 @@ export class RolloutWriter {
     });
   }
 
-  /** Resumes a paused rollout; one that is not paused stays as it is. Throws DRV_ROLLOUT_UNKNOWN. */
+  /** Resumes a paused rollout. A rollout that is under way stays as it is. Throws DRV_ROLLOUT_UNKNOWN. */
   resume(name: string): Promise<RolloutRecord> {
     return this.#change(name, (rollout) => {
       if (rollout.state === 'paused')
@@ -73,14 +73,14 @@ export class RolloutWriter {
     });
   }
 
-  /** Tries a content again that is held back. Throws DRV_ROLLOUT_UNKNOWN. */
+  /** Tries a content again that failed or is held back. Throws DRV_ROLLOUT_UNKNOWN. */
   retry(name: string, by: string): Promise<RolloutRecord> {
     const { strategy, canary } = this.#updateOf(name);
     return this.#change(name, (rollout, now) => {
       const isFailed = rollout.state === 'failed' || phaseOf(rollout) === 'rolling-back';
       if (!isFailed && !isHeldBack(rollout)) throw refused(rollout, 'no content is held back');
       const again = { ...rollout, ...begun(now, by), cause: 'retry', isPromoted: canary === 0 } as const;
-      // With `manual`, only new instances get the content.
+      // With the strategy `manual` the rollout is complete at once, because only new instances get the content.
       const isManual = strategy === 'manual' && isHeldBack(rollout);
       return isManual ? { ...again, state: 'complete', endedAt: now } : { ...again, state: 'rolling' };
     });
@@ -104,7 +104,7 @@ export class RolloutWriter {
       if (rollout.state === 'paused') throw refused(rollout, 'resume it first');
       const { from, to, generation, reason, message } = rollout;
       const again = { ...rollout, ...begun(now, by), generation: generation + 1, cause: 'restart' } as const;
-      // A content that is held back stays so: the instances are made anew from the last good one.
+      // A content that is held back stays held back: the instances are made anew from the last good content.
       if (isHeldBack(rollout)) return { ...again, reason, message, state: 'rolling-back' };
       const isUnderWay = rollout.state === 'rolling' || rollout.state === 'awaiting-promotion';
       return { ...again, from: isUnderWay ? from : to, state: 'rolling', isPromoted: true };
@@ -113,7 +113,7 @@ export class RolloutWriter {
 
   /**
    * Holds the content of the file back, and brings the instances to another content. With the strategy `manual`, only
-   * new instances get that. Throws DRV_REVISION_UNKNOWN.
+   * new instances get that content. Throws DRV_REVISION_UNKNOWN.
    */
   async rollback(name: string, rollback: Rollback): Promise<RolloutRecord> {
     const { hash } = this.#configuration(name);
@@ -177,7 +177,7 @@ export class RolloutWriter {
         await set.mirror.until(await create(store, rolloutKey(name), first));
         return first;
       } catch (error) {
-        // The controller, or another caller, wrote first.
+        // The controller, or another caller, created the record first: change that record.
         if (!DroverError.is(error, 'DRV_STORE_CONFLICT')) throw error;
         await untilShown(store, set.mirror);
       }

@@ -1,5 +1,5 @@
 /**
- * Makes typed values of stored JSON for mirrors. When a value replaces another one under the same key, only the fields
+ * Decodes stored JSON into typed values, for mirrors. When a value replaces another one under the same key, only the fields
  * that differ are checked, because most changes of a large record touch a few fields.
  */
 import { z } from 'zod';

@@ -49,15 +49,15 @@ export abstract class EmbeddedStore implements Store {
   }
 
   /**
-   * Makes a group durable, all or nothing. It is not called again before its promise settled. Throws
-   * DRV_STORE_WRITE_FAILED.
+   * Makes a group durable, all or nothing. The store calls it again only after its promise has settled.
+   * Throws DRV_STORE_WRITE_FAILED.
    */
   protected abstract write(group: readonly Accepted[]): Promise<void>;
 
   /** Releases files and locks, after the last `write`. */
   protected abstract release(): Promise<void>;
 
-  /** Throws why no transaction is accepted now. */
+  /** Throws an error with the reason when no transaction can be accepted now. */
   protected checkWritable(): void {}
 
   /** The number of waiting transactions that form the next group: at least 1. */
@@ -88,8 +88,8 @@ export abstract class EmbeddedStore implements Store {
   }
 
   /**
-   * Shows a group whose write seemed to fail but is durable, or a group that another master has written. No transaction
-   * was accepted since.
+   * Shows a group whose write seemed to fail but is durable, or a group that another master has written. Call
+   * it only when no transaction was accepted since.
    */
   protected settleLate(group: readonly Accepted[]): void {
     this.#show(group);
@@ -195,7 +195,10 @@ export abstract class EmbeddedStore implements Store {
     this.#history.publish(this.table.revision);
   }
 
-  /** Fails the group, and every transaction called since: those were checked on top of the group's changes. */
+  /**
+   * Fails the group, and every transaction called since, because those were checked on top of the group's
+   * changes.
+   */
   #fail(group: readonly Waiting[], error: unknown): void {
     const later = this.#waiting;
     this.#waiting = [];

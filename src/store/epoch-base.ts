@@ -1,22 +1,28 @@
 /**
- * The number from which the terms on etcd count. etcd counts from 1 in a new cluster, but nodes refuse a master of an
- * earlier term than they have seen. So a state that is written anew raises all numbers. The base also names the line of
- * the state: after a restore, a revision stands for other changes than the nodes have seen.
+ * The base: a number that is added to etcd's revision to make the number of a term. A new etcd cluster counts
+ * from 1 again, but nodes refuse a master whose term is older than one that they have seen. So a restored
+ * state gets a larger base.
+ *
+ * The base also names the line of the state, that is, its history. A restore begins a new line, in which a
+ * revision may stand for other changes than the nodes have seen.
  */
 import { z } from 'zod';
 import type { Entry, StoreState } from './store.js';
 
-/** The key of the line. It is under none of the prefixes of keys.ts, because it is no record. */
+/** The store key of the line. It has none of the prefixes of keys.ts, because the line is no record. */
 export const EPOCH_BASE = 'epoch-base';
 
 const restoreSchema = z.object({ base: z.int().min(0), revision: z.int().min(0) });
 const lineSchema = z.object({ base: z.int().min(0), restores: z.array(restoreSchema).default([]) });
 
-/** The history that the revisions of a store belong to. */
+/** The line of a store: the history that its revisions belong to. Each restore begins a new line. */
 export interface StoreLine {
   /** The base, larger in each later line; 0: the first line. */
   readonly base: number;
-  /** The revision at which each line but the first began. The line before has the same revisions up to there. */
+  /**
+   * The revision at which each line except the first began. Up to that revision, a line has the same changes
+   * as the line before.
+   */
   readonly restores: readonly { readonly base: number; readonly revision: number }[];
 }
 

@@ -6,7 +6,7 @@ import { DroverError, messageOf } from '../model/errors.js';
 import type { Change, Entry, Operation } from './store.js';
 import { checkTransaction } from './transaction.js';
 
-/** An accepted transaction. Without changes it has the revision of the one before it. */
+/** An accepted transaction. A transaction without changes has the revision of the transaction before it. */
 export interface Accepted {
   readonly revision: number;
   readonly changes: readonly Change[];
@@ -16,7 +16,7 @@ export interface Accepted {
 
 export class KeyTable {
   readonly #durable: Map<string, Entry>;
-  /** By key, the latest accepted change that is on its way to the disk. */
+  /** The latest accepted change of each key that is on its way to the disk. */
   readonly #pending = new Map<string, Change>();
   #durableRevision: number;
   #acceptedRevision: number;
@@ -74,7 +74,10 @@ export class KeyTable {
     return { revision: next, changes, texts };
   }
 
-  /** Makes the changes of a transaction durable. Called in the order of `accept`, when it is on disk. */
+  /**
+   * Makes the changes of a transaction durable in this table. Call it when the transaction is on disk, in the
+   * order of `accept`.
+   */
   settle(accepted: Accepted): void {
     for (const change of accepted.changes) {
       if (change.value === undefined) this.#durable.delete(change.key);

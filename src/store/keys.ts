@@ -1,4 +1,4 @@
-/** The key space of the master's store, in one place. See DESIGN §3 for what each holds. */
+/** The key space of the master's store, in one place. The schemas of the values are in `src/model`. */
 
 export const PREFIX = {
   configurations: 'configurations/',

@@ -36,7 +36,7 @@ export class Lookup<T, K> implements LookupReader<K> {
     try {
       if (after !== undefined) entered = this.#keysOf(after, id);
     } finally {
-      // Most changes of a value leave its groups as they are.
+      // Do nothing when the groups are the same, as for most changes of a value.
       if (!isSame(left, entered)) {
         for (const key of left) if (!entered.includes(key)) this.#leave(key, id);
         for (const key of entered) this.#enter(key, id);

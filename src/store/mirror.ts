@@ -17,8 +17,9 @@ export interface Mirrored<T> {
 }
 
 /**
- * `id` is the key without the prefix. `before` undefined: the entry is new. `after` undefined: it is gone, or set
- * aside. Both undefined: a value that was set aside is gone, or is set aside in the first list.
+ * Called with a change of an entry. `id`: the key without the prefix. `before` undefined: the entry is new.
+ * `after` undefined: it is gone, or set aside. Both undefined: a value that was set aside is gone, or is set
+ * aside in the first list.
  */
 export type MirrorListener<T> = (
   id: string,
@@ -42,8 +43,8 @@ export interface MirrorReader<T> {
   /** The values that do not decode, by id. They are no entries. */
   readonly setAside: ReadonlyMap<string, SetAside>;
   /**
-   * Called after the copy and all lookups took the change, in revision order, until `until` aborts. Returns the
-   * function that unsubscribes.
+   * Calls `listener` for each change, in revision order, until `until` aborts. The copy and all lookups then
+   * have the change already. Returns the function that unsubscribes.
    */
   onChange(listener: MirrorListener<T>, until?: AbortSignal): () => void;
   /**
@@ -56,7 +57,10 @@ export interface MirrorReader<T> {
 export interface MirrorOptions<T> {
   readonly store: Store;
   readonly prefix: string;
-  /** Makes the typed value, for the first list and for every change of `known`. Throws when it cannot. */
+  /**
+   * Makes the typed value, for the first list and for every change. `known`: the value before the change.
+   * Throws when the stored value cannot be decoded.
+   */
   readonly decode: (value: unknown, known: T | undefined) => T;
   /** Called for each value that is set aside, in the first list and later. Default: an uncaught exception. */
   readonly onSetAside?: (id: string, aside: SetAside) => void;
@@ -73,7 +77,10 @@ interface Event<T> {
 
 type Index<T> = Pick<Lookup<T, unknown>, 'change'>;
 
-/** The one implementation. Listeners also hear the first list: each entry comes as a change from nothing. */
+/**
+ * The implementation of `MirrorReader`. Listeners hear of the first list, too: each of its entries comes as a
+ * new entry.
+ */
 export class Mirror<T> implements MirrorReader<T> {
   readonly ready: Promise<void>;
   readonly #options: MirrorOptions<T>;
@@ -90,7 +97,7 @@ export class Mirror<T> implements MirrorReader<T> {
     this.#options = options;
     this.#onListenerError = options.onListenerError ?? throwUncaught;
     this.ready = this.#gate.until(0);
-    // `start` reports the same error to its caller.
+    // Ignore the rejection here: `start` reports the same error to its caller.
     this.ready.catch(() => {});
   }
 
@@ -203,7 +210,10 @@ export class Mirror<T> implements MirrorReader<T> {
     return revision;
   }
 
-  /** Applies all changes of a revision before it reports the first one: listeners never see half of a transaction. */
+  /**
+   * Applies all changes of a revision before it reports the first of them, so that listeners never see half
+   * of a transaction.
+   */
   #take(batch: ChangeBatch): void {
     let events: Event<T>[] = [];
     let revision = -1;

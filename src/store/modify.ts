@@ -4,10 +4,13 @@ import { DroverError } from '../model/errors.js';
 import type { MirrorReader } from './mirror.js';
 import { type Store, update } from './store.js';
 
-/** Far more tries than ever needed: a try is lost only to a transaction of several records that succeeded. */
+/**
+ * The limit of tries, far more than ever needed. A try fails only when a transaction of several records has
+ * changed the record meanwhile.
+ */
 const MAX_TRIES = 1000;
 
-/** All writers of the records share one set. */
+/** The records of one kind, and what is needed to change them. All writers of these records share one set. */
 export interface RecordSet<T> {
   readonly store: Store;
   readonly mirror: MirrorReader<T>;
@@ -51,8 +54,8 @@ async function write<T>(
 }
 
 /**
- * Resolves when the mirror shows every transaction called before. The writer that won a race is among them, perhaps
- * still on its way to a slow disk. Throws what the store throws.
+ * Resolves when the mirror shows every transaction called before. That includes the writer that won a race,
+ * even when its change is still on its way to a slow disk. Throws what the store throws.
  */
 export async function untilShown(store: Store, mirror: Pick<MirrorReader<unknown>, 'until'>): Promise<void> {
   await mirror.until(await store.barrier());

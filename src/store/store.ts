@@ -66,8 +66,8 @@ export interface Store {
   get(key: string): Promise<Entry | undefined>;
 
   /**
-   * Returns all entries whose key starts with `prefix`, in key order, as one consistent state. `revision` is that
-   * of the last durable change, 0 for a new store. It only grows, over restarts too.
+   * Returns all entries whose key starts with `prefix`, in key order, as one consistent state. `revision` is
+   * that of the last durable change, 0 for a new store. It only grows, even over restarts.
    */
   list(prefix: string): Promise<StoreState>;
 
@@ -86,8 +86,8 @@ export interface Store {
 
   /**
    * Resolves when every transaction called before is durable or has failed, with a revision that includes the
-   * durable ones. A read or mirror at that revision shows the write that won a conflict. Changes nothing, and does
-   * not fail when they fail. Throws DRV_STORE_CLOSED.
+   * durable ones. A read or mirror at that revision shows the write that won a conflict. Changes nothing.
+   * Failed transactions do not make it fail. Throws DRV_STORE_CLOSED.
    */
   barrier(): Promise<number>;
 

@@ -8,8 +8,8 @@ import { MAX_OPERATIONS, type Operation } from './store.js';
 const KEY = /^[!-~]{1,512}$/;
 
 /**
- * Throws DRV_INTERNAL when the form is wrong. The store finds values that are not JSON later, when it writes them
- * as text.
+ * Throws DRV_INTERNAL when the form of the transaction is wrong. It does not check that values are JSON: the
+ * store finds that out when it writes them as text.
  */
 export function checkTransaction(operations: readonly Operation[]): void {
   const count = operations.length;
@@ -18,7 +18,7 @@ export function checkTransaction(operations: readonly Operation[]): void {
       'DRV_INTERNAL',
       `a transaction has 1 to ${MAX_OPERATIONS} operations, not ${count}: wait with barrier(), or write in steps`,
     );
-  // A disk format could refuse other keys half-way through a transaction.
+  // Refuse any other key here: a disk format could refuse it half-way through a transaction.
   for (const { key } of operations)
     if (!KEY.test(key))
       throw new DroverError(

@@ -6,11 +6,11 @@
 import { DroverError } from '../model/errors.js';
 import type { Change, ChangeBatch } from './store.js';
 
-/** How many changes are held at most, by default. */
+/** The most changes that the history holds, by default. */
 const HISTORY_CAPACITY = 16_384;
 /**
- * How many changes are held that every watch has read, for a watch that begins later. A larger number would keep their
- * values alive until the garbage collector moves them to the old generation.
+ * How many changes are kept that every watch has read already, for a watch that begins later. A larger number
+ * would keep their values alive until the garbage collector moves them to the old generation.
  */
 const KEPT = 256;
 
@@ -20,7 +20,7 @@ export class ChangeHistory {
   readonly #watches = new Set<Watch>();
   #start = 0;
   #end = 0;
-  /** The end at the last publishing. */
+  /** The value of `end` at the last `publish`. */
   #published = 0;
   #revision: number;
   #forgottenRevision: number;
@@ -97,7 +97,10 @@ export class ChangeHistory {
     return changes;
   }
 
-  /** Keeps the changes since the last publishing: a caller that has listed before them may be about to watch. */
+  /**
+   * Drops changes that every watch has read, except the latest ones. It keeps all changes since the last
+   * `publish`, because a caller that listed before them may begin to watch now.
+   */
   #forgetRead(): void {
     let place = this.#published - KEPT;
     for (const watch of this.#watches) place = Math.min(place, watch.place);

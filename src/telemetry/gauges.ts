@@ -13,7 +13,7 @@ export interface EtcdFigures {
 export interface FileFigures {
   /** How many files are in each state. Every state is named, so that each has a line. */
   readonly states: ReadonlyMap<string, number>;
-  /** Configurations without a file whose removal waits to be confirmed. */
+  /** How many configurations without a file wait until their removal is confirmed. */
   readonly removalsWaiting: number;
   /** How many instances of each configuration were made from an older content. */
   readonly outdated: ReadonlyMap<string, number>;
@@ -37,7 +37,10 @@ export interface NodeFigures {
 
 export type RolloutFigures = Pick<RolloutRecord, 'name' | 'state' | 'counts'>;
 
-/** Adds a gauge that shows the result of `read`; undefined: it keeps its value, which begins with 0. */
+/**
+ * Adds a gauge that shows the result of `read`. When that is undefined, the gauge keeps its value, which is 0 at
+ * first.
+ */
 export function addGauge(
   registry: Registry,
   name: string,
@@ -85,7 +88,10 @@ export function addEtcdGauges(registry: Registry, read: () => EtcdFigures | unde
   );
 }
 
-/** Adds gauges of configuration files to the registry without and to the one with names of configurations. */
+/**
+ * Adds the gauges of configuration files. `open`: the registry that everybody may see. `naming`: the registry whose
+ * labels name configurations.
+ */
 export function addFileGauges(open: Registry, naming: Registry, read: () => FileFigures): void {
   const states = { name: 'drover_configuration_files', help: 'Configuration files by state.' };
   addLabelledGauge(open, { ...states, labelNames: ['state'] }, () =>
@@ -122,7 +128,7 @@ export function addLeadershipGauges(registry: Registry, leadership: LeadershipFi
   });
 }
 
-/** A node's value; undefined: it has none now. */
+/** Reads one figure of a node; undefined: the node has no such figure now. */
 type NodeFigure = (node: NodeFigures) => number | undefined;
 
 const NODE_FIGURES: readonly (readonly [name: string, help: string, read: NodeFigure])[] = [

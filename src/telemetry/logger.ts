@@ -116,12 +116,15 @@ async function openTerminal(target: boolean | LogTerminal) {
 }
 
 /**
- * Every escape of a JSON text, and literal C1 characters. A backslash is matched together with the character that it
+ * Every escape of a JSON text, and literal DEL and C1 characters. A backslash is matched together with the character that it
  * escapes, so that the end of an escape does not look like the start of another.
  */
 const ESCAPES = /\\(?:u[0-9a-f]{4}|.)|[\x7f-\x9f]/g;
 const CONTROLS = /^(?:\\u00[01][0-9a-f]|\\[bfr]|[\x7f-\x9f])$/;
-/** The text before pino's message, which comes last in a line. Inside a text its quotes would be escaped. */
+/**
+ * The text before pino's message, which is the last field of a line. Inside any other text these quotes would be
+ * escaped.
+ */
 const MESSAGE = ',"msg":"';
 
 /**

@@ -1,7 +1,9 @@
 /**
- * Decides which of many equal events are told: the first, then another after a minute, two, four, up to an hour, with
- * the number of events in between. An event counts as new when the last telling is more than twice its pause ago.
+ * Decides which of many equal events are told: the first, then one after a minute, two, four, up to an hour, each
+ * with the number of events in between. When nothing was told for more than twice the pause, the next event counts as
+ * new.
  */
+import { keepLatest } from '../model/plain/keep-latest.js';
 
 const FIRST_PAUSE_MS = 60_000;
 const MAX_PAUSE_MS = 3_600_000;
@@ -24,24 +26,21 @@ export class Repeats {
   take(cause: string, now: number): number | undefined {
     const known = this.#causes.get(cause);
     if (known === undefined || now - known.saidAt > 2 * known.pauseMs) {
-      this.#remember(cause, { count: 0, pauseMs: FIRST_PAUSE_MS, saidAt: now });
+      keepLatest(this.#causes, MAX_CAUSES, cause, { count: 0, pauseMs: FIRST_PAUSE_MS, saidAt: now });
       return 0;
     }
     known.count++;
     if (now - known.saidAt < known.pauseMs) return undefined;
-    this.#remember(cause, { count: 0, pauseMs: Math.min(2 * known.pauseMs, MAX_PAUSE_MS), saidAt: now });
+    keepLatest(this.#causes, MAX_CAUSES, cause, {
+      count: 0,
+      pauseMs: Math.min(2 * known.pauseMs, MAX_PAUSE_MS),
+      saidAt: now,
+    });
     return known.count;
   }
 
   /** Forgets all causes: their next event counts as new. */
   clear(): void {
     this.#causes.clear();
-  }
-
-  #remember(cause: string, value: Cause): void {
-    this.#causes.delete(cause);
-    this.#causes.set(cause, value);
-    const [oldest] = this.#causes.keys();
-    if (this.#causes.size > MAX_CAUSES && oldest !== undefined) this.#causes.delete(oldest);
   }
 }

@@ -1,6 +1,7 @@
 /**
- * Writes the Prometheus text of the usage of instances: three lines for each of ten thousand instances. It makes a text
- * of each hundred lines: a text that grows by all lines is slower, and prom-client's own formatting much slower.
+ * Writes the Prometheus text of the usage of instances: three lines for each of ten thousand instances. It makes one
+ * text of each hundred lines. A single text that grows line by line is slower, and prom-client's own formatting is
+ * much slower.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 

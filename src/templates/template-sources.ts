@@ -98,8 +98,8 @@ export class TemplateSources {
   }
 
   /**
-   * Local trees come first, unless a storage's copy is known to have the digest. Copies that were not read since the
-   * start come second.
+   * The place of the tree with this digest. It looks at local trees first, unless a storage's copy had the
+   * digest when it was last read.
    */
   async #locate(digest: string): Promise<TreePlace | undefined> {
     const { local, stored } = this.#options;

@@ -4,7 +4,10 @@
  */
 import type { Part } from '../loop/lifecycle.js';
 
-/** The contents of one side, by name: a hash names each content. A `Map`, or a view of the records. */
+/**
+ * The contents of one side, the directory or the records: the hash of each content, by name. A `Map`, or a view of
+ * the records.
+ */
 export interface Contents {
   get(name: string): string | undefined;
   keys(): Iterable<string>;
@@ -12,11 +15,14 @@ export interface Contents {
 }
 
 export type ConflictKind =
-  /** Both this directory and another master, or the API, changed it since they agreed. */
+  /**
+   * The content changed on both sides since they last agreed: in this directory, and through another master or the
+   * API.
+   */
   | 'both-changed'
-  /** It was removed elsewhere, and changed here. */
+  /** The content was removed elsewhere, and changed in this directory. */
   | 'removed-there'
-  /** The base is unknown: nothing says what this directory began with. */
+  /** The base is unknown, so nothing tells which side has changed. */
   | 'unknown-base';
 
 export interface ViewConflict {
@@ -24,7 +30,10 @@ export interface ViewConflict {
   readonly kind: ConflictKind;
 }
 
-/** A compare-and-set of the records. `expected` undefined: there must be nothing. */
+/**
+ * A change of a record by compare-and-set. `expected`: the hash that the record must have now; undefined: there must
+ * be no record.
+ */
 export interface ChangeThere {
   readonly name: string;
   readonly hash: string;
@@ -46,7 +55,7 @@ export interface Standing {
 export interface Observation {
   /** The contents of the directory. */
   readonly here: Contents;
-  /** The records. */
+  /** The contents of the records. */
   readonly there: Contents;
   /** Names that cannot be judged now: a broken file, a write under way, a record that cannot be read. */
   readonly undecided: ReadonlySet<string>;
@@ -60,17 +69,20 @@ export interface Observation {
  * meanwhile.
  */
 export interface ViewTree {
-  /** Undefined: nothing can be concluded now, such as when the directory cannot be read. */
+  /** Looks at both sides. Undefined: nothing can be concluded now, such as when the directory cannot be read. */
   observe(): Observation | undefined;
-  /** `present`: the content that the directory must have for the name; undefined: none. */
+  /**
+   * Writes a content into the directory. `present`: the hash that the directory must have for the name now;
+   * undefined: no content.
+   */
   writeHere(name: string, hash: string, present: string | undefined): Promise<void>;
   removeHere(name: string, present: string): Promise<void>;
-  /** Resolves when `observe` shows the changes. */
+  /** Changes records. Resolves when `observe` shows the changes. */
   writeThere(changes: readonly ChangeThere[]): Promise<void>;
   removeThere(removals: readonly RemovalThere[]): Promise<void>;
 }
 
-/** Names that somebody asked to remove. */
+/** The names whose removal somebody has asked for. */
 export type Confirmed = ReadonlySet<string> | 'all';
 
 /** Keeps a directory and its records in line. Its answers come from its last decision: asking changes nothing. */
@@ -78,15 +90,15 @@ export interface DirectoryFollower extends Part {
   /** Called when a side may have changed. */
   wake(): void;
   /**
-   * Resolves when only conflicts are left. Throws the error that hinders it, but goes on trying. `confirmed`: the names
-   * that may be removed, however many.
+   * Resolves when only conflicts are left. Throws the error that prevents this; the follower goes on trying.
+   * `confirmed`: the names that may be removed, however many.
    */
   follow(confirmed?: Confirmed): Promise<void>;
   /** Names in conflict, which wait for a person. */
   conflicts(): readonly ViewConflict[];
   /** Names whose removal waits to be confirmed, in order. */
   waiting(): readonly string[];
-  /** Whether the records have another content than the directory, and stay so: then the record is in force. */
+  /** True when the record stays in force although the directory has another content for this name. */
   isBehind(name: string): boolean;
 }
 

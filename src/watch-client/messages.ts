@@ -1,6 +1,6 @@
 /**
  * The messages of the change stream (docs/api.md#watch) as the client and the dashboard read them. The master may be
- * newer than the reader, so unknown messages and fields are passed over.
+ * newer than the reader, so the reader ignores unknown messages and fields.
  */
 
 /** The place of a reader in a topic: the reader has everything up to this revision. */
@@ -30,7 +30,10 @@ export type EntryMessage =
 
 /** A message of a topic `log:<id>`. */
 export type LogMessage =
-  /** Announces that the following lines come from the log on `node`. `next`: the number of the first of those lines. */
+  /**
+   * Announces that the lines after this message come from the log on `node`. `next`: the number of the first of
+   * these lines.
+   */
   | { readonly type: 'log'; readonly topic: string; readonly node: string; readonly next: number }
   | {
       readonly type: 'lines';

@@ -1,6 +1,6 @@
 /**
- * The topics of a connection to the change stream. They outlive a socket: after each connect they go on over the new
- * one. The caller owns the socket.
+ * The topics of a connection to the change stream. They outlive a socket: each topic continues over the next socket.
+ * The caller owns the sockets.
  */
 import { Backoff } from '../loop/backoff.js';
 import { isEntryMessage, type Position, type SubscribeRequest, type TopicMessage } from './messages.js';
@@ -9,8 +9,8 @@ import { isEntryMessage, type Position, type SubscribeRequest, type TopicMessage
 export const SILENCE_MS = 20_000;
 
 /**
- * The delays before the tries to connect again. `random` answers in [0, 1), so that readers of one master come back at
- * different times.
+ * The delays before the tries to connect again. `random` returns a number in [0, 1), so that readers of one master
+ * come back at different times.
  */
 export function connectBackoff(random: () => number): Backoff {
   return new Backoff(random, { baseMs: 250, maxMs: 5_000 });

@@ -31,9 +31,9 @@ export class WatchedEntries<T> {
   }
 
   /**
-   * Takes a message. The entries of a snapshot take effect with its last part, so that a reader never sees half of one.
-   * Returns true when all entries were replaced. Else `before` gets the former value of each key that changed, unless it
-   * has the key already.
+   * Takes a message. The entries of a snapshot take effect with its last part, so that a reader never sees half of a
+   * snapshot. Returns true when all entries were replaced. Otherwise adds the former value of each changed key to
+   * `before`; a key that is already in `before` keeps its value there.
    */
   take(message: EntryMessage, before?: Map<string, T | undefined>): boolean {
     if (message.type === 'snapshot') return this.#takeSnapshot(message);

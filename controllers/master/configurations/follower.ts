@@ -18,7 +18,7 @@ import { DirectoryEngine, type DirectoryEngineOptions } from '../directories/rec
 import { FaultReport, faultsOf } from './faults.js';
 import { ConfigurationTree, type ConfigurationTreeOptions } from './tree.js';
 
-/** Tries to write before giving up. A try fails only when another write came first. */
+/** The most tries to write. A try fails only when another write came first. */
 const MOST_CONFLICTS = 10;
 
 /** A file that differs from the record, and waits for a person. */

@@ -46,8 +46,8 @@ export class ConfigurationTree implements ViewTree {
     this.#there = new RecordSide<ConfigurationRecord, RecordEdit>({
       records,
       hashOf: ({ hash, sourceFile, sourceNode }) => this.#mark(hash, sourceFile, sourceNode),
-      // With several masters the files leave a record that cannot be read alone: another version may be able to read
-      // it.
+      // With several masters, a file does not replace a record that this version cannot read: another version
+      // may be able to read it.
       ...(this.isAlone && { hashOfAside: ({ revision }) => `unreadable ${revision}` }),
       store,
       door,
@@ -59,7 +59,7 @@ export class ConfigurationTree implements ViewTree {
     return this.#options.localFiles === undefined;
   }
 
-  /** The file that said each name at the last observation. */
+  /** The file that owned each name at the last observation. */
   get owners(): ReadonlyMap<string, string> {
     return this.#owners;
   }
@@ -92,7 +92,8 @@ export class ConfigurationTree implements ViewTree {
       if (reading?.kind === 'valid') here.set(name, this.#mark(reading.parsed.hash, file, nodeId));
       if (reading?.kind !== 'valid' || unsure.has(file)) undecided.add(name);
     }
-    // When this master is alone, a replaced directory does not count as a new one: it confirms no waiting removal.
+    // With one master, a new directory at the same path counts as the same directory, so that waiting
+    // removals keep waiting.
     const directory = this.isAlone ? nodeId : directoryId;
     return {
       here,
@@ -132,8 +133,8 @@ export class ConfigurationTree implements ViewTree {
   }
 
   /**
-   * The hash that is compared. With one master it covers file and node too, so that the record follows a moved file.
-   * With several masters, each has a file of its own.
+   * The hash by which files and records are compared. With one master, it covers the file's name and the node, so that
+   * the record follows a moved file. With several masters, it covers the content alone: each master has its own file.
    */
   #mark(hash: string, file: string, node: string): string {
     return this.isAlone ? `${hash} ${file} ${node}` : hash;
@@ -151,7 +152,10 @@ export class ConfigurationTree implements ViewTree {
     return { name, file: this.#owners.get(name), hash };
   }
 
-  /** Throws `Conflict` when the file or the record has changed meanwhile. */
+  /**
+   * The edit that writes the file's content to the record. Throws `Conflict` when the file or the record has
+   * changed meanwhile.
+   */
   #editOf({ name, hash, expected }: ChangeThere): RecordEdit & { readonly do: 'put' } {
     const { source } = this.#options;
     const { origins, nodeId } = source;
@@ -183,8 +187,9 @@ function textKey(name: string, hash: string): string {
 }
 
 /**
- * Finds the file that owns each name. A name stays with the file of its record while that file exists and says no other
- * name: a broken file keeps its name. Otherwise the first file by name that says it owns the name.
+ * Finds the file that owns each name. A name stays with the file of its record while that file exists and
+ * gives no other name; so a broken file keeps its name. Otherwise the first file, by file name, that gives
+ * the name owns it.
  */
 function ownersOf(
   files: ReadonlyMap<string, Reading>,

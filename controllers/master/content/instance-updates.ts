@@ -25,7 +25,10 @@ interface InstanceUpdatesOptions extends StateRecords {
 interface UpdateOptions {
   /** The content to give. Default: the content in force. */
   readonly content?: InstanceContent;
-  /** Asked of the newest record before each try: false ends the update. Default: always due. */
+  /**
+   * Says whether the update is still due. It is asked about the newest record before each try; false ends the
+   * update. Default: always due.
+   */
   readonly isDue?: (record: InstanceRecord) => boolean;
   /**
    * Updates only if the content needs no restart; otherwise the outcome is `not-due`. A restart that a rollout asks for
@@ -168,7 +171,7 @@ export function isLive(
   return asked === null || asked === 'live';
 }
 
-/** True when `isLive` is, and no rollout asks for a restart. */
+/** True when `isLive` is true, and no rollout asks for a restart. */
 export function needsNoStart(
   record: InstanceRecord,
   content: InstanceContent,
@@ -181,7 +184,10 @@ function asItIs(record: InstanceRecord): PlaceAgain {
   return { record, promise: () => () => undefined };
 }
 
-/** A directory that is not static is made afresh at each start. */
+/**
+ * True when an update would empty the instance's directory: the instance is static and the content is not. A
+ * directory that is not static is made afresh at each start.
+ */
 export function losesFiles(before: InstanceRecord, { configuration }: InstanceContent): boolean {
   return before.static && !configuration.static;
 }

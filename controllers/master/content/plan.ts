@@ -7,8 +7,8 @@ import type { Plan } from '../../../src/loop/reconciler.js';
 export interface ContentFacts {
   readonly id: string;
   /**
-   * The way to the content in force. `none`: it has that content. `live`: a change without a
-   * restart. `start`: a start with that content.
+   * The kind of change that leads to the content in force. `none`: the instance has that content. `live`: a
+   * change without a restart. `start`: a start with that content.
    */
   readonly asks: 'none' | 'live' | 'start';
   /** True when an operator asked that the instance takes the content in force once its players have left. */

@@ -64,7 +64,7 @@ interface OfferedContents {
   readonly target: InstanceContent;
 }
 
-/** The facts of an instance under contents that need not be stored. */
+/** The facts of an instance under the offered contents, which need not be stored yet: a forecast has new ones. */
 export function contentFactsOf(
   record: InstanceRecord,
   { inForce, target }: OfferedContents,

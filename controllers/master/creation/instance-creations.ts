@@ -59,15 +59,18 @@ interface ReplaceOptions {
   readonly content?: 'rollout';
   /** The same transaction removes the old instance. */
   readonly removeFirst: boolean;
-  /** More operations of the same transaction; called before each try. A throw ends the replacement. */
+  /** Returns more operations for the same transaction. Called before each try; an error ends the replacement. */
   readonly beside?: () => readonly Operation[];
 }
 
 export class InstanceCreations {
   readonly #options: InstanceCreationsOptions;
-  /** By configuration, how many instances are being created. */
+  /** The number of instances that are being created, by configuration. */
   readonly #creating = new Map<string, number>();
-  /** Called when a placement pass has looked at the instance, or when the instance is gone; by id. */
+  /**
+   * By instance id: the function to call when a placement pass has looked at the instance, or when the
+   * instance is gone.
+   */
   readonly #awaited = new Map<string, () => void>();
 
   constructor(options: InstanceCreationsOptions) {
@@ -134,7 +137,7 @@ export class InstanceCreations {
       const underWay = maximumServiceCount === undefined ? 0 : this.#underWay(configurationName);
       const isOutdated = configuration.hash !== counted || !isSame(originals, this.#checksOf(replaces));
       if (isOutdated || underWay >= count) return undefined;
-      // Two operations are the checks of the configuration and its rollout.
+      // Two further operations check the configuration and its rollout.
       const most = MAX_OPERATIONS - 2 - originals.length;
       const due = Math.min(count - underWay, most);
       const made = this.#newRecords(this.#contentOf(configuration), 'enforcer', due);
@@ -200,7 +203,8 @@ export class InstanceCreations {
       if (configuration === undefined) throw unknownConfiguration(configurationName);
       const creation = make(configuration.value);
       if (creation === undefined) return undefined;
-      // A rollout that begins only now finds these instances, and replaces those that have the former content.
+      // Without a rollout, no check is needed: one that begins now finds these instances, and replaces those
+      // that have the former content.
       const rollout = rollouts.get(configurationName);
       const checks: Operation[] = [
         { do: 'check', key: configurationKey(configurationName), expectedRevision: configuration.revision },
@@ -214,7 +218,7 @@ export class InstanceCreations {
         await this.#write(creation, checks);
         return creation.records.map(({ id }) => id);
       } catch (error) {
-        // The id was in use, or a record of the transaction changed meanwhile.
+        // Try again after a conflict: the id was in use, or a record of the transaction changed meanwhile.
         if (!DroverError.is(error, 'DRV_STORE_CONFLICT') || tries >= CREATE_TRIES) throw error;
       } finally {
         this.#creating.set(configurationName, this.#underWay(configurationName) - count);
@@ -283,8 +287,8 @@ export class InstanceCreations {
   }
 
   /**
-   * The number of wanted instances and of those being created. So only one of two simultaneous requests can take the
-   * last place.
+   * The number of wanted instances and of those being created. Both count, so only one of two simultaneous
+   * requests can take the last place below the maximum.
    */
   #running(name: string): number {
     const { instances, instancesByConfiguration } = this.#options;

@@ -15,7 +15,7 @@ import type { Base, Note } from './plan.js';
 
 const fileSchema = z.object({
   format: z.literal(1),
-  /** The directory of the bases. */
+  /** The directory that the bases belong to. */
   directory: z.string(),
   /** The state's revision when a base was last noted, and the line of that revision (`StoreLine`). */
   revision: z.int().min(0),
@@ -59,7 +59,7 @@ export class Bases {
     }
   }
 
-  /** The bases that hold for this directory and this state. */
+  /** The bases, if the file is about this directory and this state; else none. */
   of(standing: Standing): ReadonlyMap<string, Base> {
     return this.#holdFor(standing) ? this.#bases : NONE;
   }

@@ -31,15 +31,15 @@ import type {
 export interface Base {
   readonly hash: string;
   /**
-   * The content that is now being written here. It also counts as the base, because the process may end before it notes
-   * the base.
+   * The content that is now being written here. It counts as the base, too, because the process may end after
+   * it wrote the content and before it noted the new base.
    */
   readonly next?: string | undefined;
 }
 
 /** The base noted while a new name is being written here. It equals no hash. */
 const NOTHING = '';
-/** Removals of at most this many names at once need no confirmation, whatever share of all names they are. */
+/** The most removals at once that never need a confirmation, whatever share of all names they are. */
 const MOST_DELETED_AT_ONCE = 3;
 
 export interface ViewFacts {
@@ -107,7 +107,7 @@ interface Sides {
   readonly isDeleted: boolean;
 }
 
-/** The verdict by the table above. */
+/** The verdict by the table at the top of this file. */
 export function judge({ here, base, there, isDeleted }: Sides): Verdict {
   if (here === there) {
     const isNoted = base?.hash === here && base?.next === undefined;
@@ -159,9 +159,9 @@ export function planView(facts: ViewFacts): ViewPlan {
       ...(bases.length > 0 || !isDeepStrictEqual(waiting, facts.waiting)
         ? [{ do: 'note', bases, waiting } as const]
         : []),
-      // Changes here come first: writing the records may fail.
+      // Change the directory first: writing the records may fail.
       ...(changed.length > 0 ? [{ do: 'change-here', changes: changed } as const] : []),
-      // Writes come before removals, so that content that changes its name is never missing in between.
+      // Write before removing, so that a content that changes its name is never missing in between.
       ...(changes.length > 0 ? [{ do: 'write-there', changes } as const] : []),
       ...(removals.length > 0 ? [{ do: 'remove-there', removals } as const] : []),
       ...(changed.length > 0 ? [{ do: 'tell-hindrance' } as const] : []),

@@ -55,8 +55,8 @@ interface Facts extends ViewFacts {
 }
 
 /**
- * How many conflicts end the tries: many more than can follow each other, because each conflict means that another
- * write succeeded.
+ * The number of conflicts after which `follow` gives up. So many cannot follow each other in practice,
+ * because each conflict means that another write succeeded.
  */
 const MOST_CONFLICTS = 100;
 const NOBODY: Confirmed = new Set();
@@ -67,7 +67,8 @@ export class DirectoryEngine implements Reconciler<Facts, ViewStep>, DirectoryFo
   readonly #options: DirectoryEngineOptions;
   readonly #controller: Controller<Facts, ViewStep>;
   /**
-   * The names that this process saw in the directory, and the names whose removal waited when the last process ended.
+   * The names that Drover has seen in the directory since it started, and the names whose removal was still waiting
+   * when Drover last stopped.
    */
   #seen = new Set<string>();
   #seenIn: string | undefined;
@@ -170,7 +171,7 @@ export class DirectoryEngine implements Reconciler<Facts, ViewStep>, DirectoryFo
     if (this.#seenIn !== standing.directory) this.#seen = new Set(waiting);
     this.#seenIn = standing.directory;
     for (const name of here.keys()) this.#seen.add(name);
-    // The only master also counts a record whose file vanished while no process ran.
+    // With one master, a name whose file vanished while no process ran is gone, too.
     const gone = [...(isAlone ? there.keys() : this.#seen)].filter(
       (name) => here.get(name) === undefined && !undecided.has(name) && brought(name),
     );

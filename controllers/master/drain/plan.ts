@@ -16,7 +16,7 @@ export type DrainStep =
 
 export function plan(facts: DrainFacts): Plan<DrainStep> {
   const { nodeId, drain, condition, remainingMs } = facts;
-  // The instances of a node that is away cannot be judged or stopped before it is back.
+  // Wait for the node: its instances cannot be judged or stopped while it is away.
   if (condition !== 'connected') return { steps: [] };
   const judged = judgeAll(facts);
   const moves = planMoves(judged, remainingMs);
@@ -25,7 +25,10 @@ export function plan(facts: DrainFacts): Plan<DrainStep> {
   return { ...moves, steps: [...moves.steps, { do: 'set-done', nodeId, isDone }] };
 }
 
-/** The victims are the instances on the node. The drain waits for their players until its deadline. */
+/**
+ * The facts of the drain of one node. The victims are the instances on the node; the drain waits for their
+ * players until its deadline.
+ */
 export interface DrainFacts extends Moves {
   readonly nodeId: string;
   readonly condition: NodeCondition;
@@ -51,7 +54,10 @@ export function progressOf(facts: DrainFacts): DrainProgress {
   };
 }
 
-/** The fate of one instance while its node is drained. Undefined: it is not on the node, or it is at rest. */
+/**
+ * The meaning of the drain for one instance on the node, in words. Undefined: the instance is not on the
+ * node, or it is at rest.
+ */
 export function moveOf(facts: DrainFacts, id: string): string | undefined {
   const judged = judgeAll(facts).find(({ victim }) => victim.id === id);
   if (judged === undefined) return undefined;

@@ -32,7 +32,7 @@ export class Drains implements Reconciler<DrainFacts, DrainStep> {
     this.#ages = new Ages(options.clock);
   }
 
-  /** Undefined: the node is not being drained. */
+  /** The facts for a round; undefined: the node is not being drained. */
   observe(nodeId: string): DrainFacts | undefined {
     const drain = this.#options.nodeRecords.mirror.get(nodeId)?.value.drain;
     if (drain === undefined) this.#ages.forget(nodeId);
@@ -64,7 +64,7 @@ export class Drains implements Reconciler<DrainFacts, DrainStep> {
     return facts === undefined ? undefined : progressOf(facts);
   }
 
-  /** The effect of a drain of its node on an instance, in words; undefined: its node is not being drained. */
+  /** The meaning of its node's drain for an instance, in words; undefined: the node is not being drained. */
   moveOf(id: string): string | undefined {
     const nodeId = this.#options.instances.get(id)?.value.placement?.nodeId;
     const facts = nodeId === undefined ? undefined : this.#factsOf(nodeId);
@@ -82,7 +82,10 @@ export class Drains implements Reconciler<DrainFacts, DrainStep> {
     return this.#options.mover.perform(step, 'draining', () => this.#checkDrain(nodeId));
   }
 
-  /** Checks that the drain still goes on: once it is called off, it moves nothing more. */
+  /**
+   * The operations that check in the transaction that the drain still goes on: a drain that was called off
+   * moves nothing more.
+   */
   #checkDrain(nodeId: string): Operation[] {
     const { mirror, keyOf } = this.#options.nodeRecords;
     const node = mirror.get(nodeId);

@@ -71,7 +71,7 @@ function planOne(sources: ForecastSources, places: StillPlaces, { name, to }: Pl
     return {
       id: record.id,
       facts,
-      // A comparison of contents takes some 40 µs, so none is made twice.
+      // Compare no contents twice: a comparison takes some 40 µs.
       isOtherProcess: inForce.hash === to.hash ? facts.asks === 'start' : !isLive(record, to, sources),
       byItself: () => (needsNoStart(record, inForce, sources) ? 'taken' : places.update(record, inForce)),
       inPlace: () => places.update(record, target),
@@ -80,7 +80,7 @@ function planOne(sources: ForecastSources, places: StillPlaces, { name, to }: Pl
   return { name, offered, instances, outcome, rollout };
 }
 
-/** An instance of a configuration that goes: nobody decides about its content. */
+/** An instance whose configuration is removed: it takes no other content. */
 const LEFT_ALONE: Omit<PlannedInstance, 'id'> = {
   facts: null,
   isOtherProcess: false,

@@ -11,10 +11,13 @@ import { missingOf, plan as planService, type ServiceFacts, surplusIn } from '..
 import { split } from '../minimum-service/surplus.js';
 import type { Foretold, ForetoldVictim } from '../rollout/foretell.js';
 
-/** An existing instance that is not asked to end. */
+/** An existing instance that is not being removed. */
 export interface PlannedInstance {
   readonly id: string;
-  /** The facts for the content controller; null: the configuration goes, and so nothing is decided. */
+  /**
+   * The facts for the content controller; null: the configuration is removed, so the content controller
+   * decides nothing.
+   */
   readonly facts: Omit<ContentFacts, 'refusal'> | null;
   /** True when the content needs another process. */
   readonly isOtherProcess: boolean;
@@ -41,9 +44,9 @@ const MOST_PASSES = 10_000;
 export function outcomeOf(service: ServiceFacts): Outcome {
   const ended = new Set<string>();
   let create = 0;
-  // Earlier failures to create concern the former content.
   const isShed = service.surplus !== undefined;
-  // Assume that all players leave in the end.
+  // Assume that all players leave in the end. Leave out the history of creations: its failures came with the
+  // former content.
   const surplus = { players: 'ignore', leftMs: null } as const;
   let facts = { ...service, history: undefined, ...(isShed && { surplus }) };
   for (let pass = 0; pass < MOST_PASSES; pass++) {
@@ -73,19 +76,22 @@ export function outcomeWithout(leaving: LeavingFacts): Outcome {
   return { create: 0, ended: new Set(ids([...now, ...waiting])), busy: new Set(ids(waiting)) };
 }
 
-/** `taken`: the instance has the content from its next start on, or needs no start for it. */
+/** What happens to an instance. `taken`: it has the content from its next start on, or needs no start for it. */
 type Fate = 'ended' | 'replaced' | UpdateOutlook;
 
 export interface Fates {
-  /** The fates by id. An instance without a fate is left alone, and so is one whose update its node refuses. */
+  /**
+   * The fates by instance id. An instance without a fate is left alone. So is an instance whose fate is a
+   * refusal of its node.
+   */
   readonly of: Map<string, Fate>;
   /** Ids of instances whose fate first waits for their players to leave. */
   readonly waiting: Set<string>;
 }
 
 /**
- * The fates by minimum-service, then by the content controller. They come before the rollout's, because an updated
- * instance is no victim.
+ * Finds the fates that minimum-service decides, then those that the content controller decides. Call it
+ * before `addVictims`, because an instance that the content controller updates is no victim.
  */
 export function fatesOf(
   instances: readonly PlannedInstance[],
@@ -97,7 +103,7 @@ export function fatesOf(
     const step = facts && stepOf({ ...facts, players: 0 });
     if (step == null || of.has(id)) continue;
     const outlook = step.do === 'refit' ? 'taken' : byItself();
-    // A rollout may still replace an instance that its node refuses to update.
+    // Give no fate to an instance that its node refuses to update: a rollout may still replace it.
     if (typeof outlook === 'object') continue;
     of.set(id, outlook);
     if (outlook === 'restarted' && facts !== null && stepOf(facts) === undefined) waiting.add(id);
@@ -110,7 +116,7 @@ function stepOf(facts: Omit<ContentFacts, 'refusal'>): ContentStep | undefined {
   return planContent({ ...facts, refusal: () => undefined }).steps[0];
 }
 
-/** Adds the fates by a rollout. Returns the victims that are replaced, in order. */
+/** Adds the fates that a rollout decides. Returns the victims that are replaced, in order. */
 export function addVictims(
   { of, waiting }: Fates,
   instances: readonly PlannedInstance[],

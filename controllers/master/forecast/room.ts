@@ -14,7 +14,10 @@ export class Room {
   /** How many new instances were not tried, because the plan has too many. */
   unjudged = 0;
 
-  /** Places `count` new instances. `place`: why the next one has no place; undefined: it has one. */
+  /**
+   * Places `count` new instances with `place`, which returns why an instance has no place; undefined: it has
+   * one.
+   */
   placeAll(name: string, count: number, place: (index: number) => string | undefined): void {
     const judged = Math.min(count, this.#left);
     this.#left -= judged;
@@ -29,7 +32,7 @@ export class Room {
     }
   }
 
-  /** Adds instances that were already tried, by their refusals; undefined stands for an instance that got a place. */
+  /** Adds instances that were already tried. `refusals`: why each has no place; undefined: it has one. */
   note(name: string, refusals: readonly (string | undefined)[]): void {
     this.#want(name, refusals.length);
     const missing = refusals.filter((refusal) => refusal !== undefined);

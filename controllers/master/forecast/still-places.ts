@@ -29,9 +29,9 @@ export class StillPlaces {
   readonly #instances: StillInstances;
   readonly #ledger: PlacementLedger;
   readonly #places: Places;
-  /** The contents of the plan, which are no revisions yet, by hash. */
+  /** The contents of the plan, by hash. They need not be stored as revisions yet. */
   readonly #contents = new Map<string, Configuration>();
-  /** The new content of each instance that no node holds, by id. */
+  /** The content that an instance without a place, or at rest, takes at its next start, by instance id. */
   readonly #taken = new Map<string, InstanceContent>();
   #placed = 0;
 
@@ -55,8 +55,8 @@ export class StillPlaces {
   }
 
   /**
-   * Places instances that already wait for a node, before any new ones. Returns the outlook of each that takes another
-   * content: `refusal` says why no node fits; undefined: it has a place.
+   * Places the instances that already wait for a node. Call it before new ones are placed. Returns an outlook
+   * for each that takes another content: `refusal` says why no node fits; undefined: it has a place.
    */
   placeWaiting(): WaitingOutlook[] {
     const outlooks: WaitingOutlook[] = [];
@@ -73,7 +73,7 @@ export class StillPlaces {
   /** Places one more instance. Returns why no node fits; undefined: the instance has a place. */
   place(content: InstanceContent): string | undefined {
     this.#contents.set(content.hash, content.configuration);
-    // No real id has a colon.
+    // Ids of real instances contain no colon, so this id is free.
     const id = `new:${this.#placed++}`;
     return this.#place(newInstance(content, { id, madeBy: 'enforcer', now: this.#options.clock.now() }));
   }

@@ -6,7 +6,7 @@ import type { Plan } from '../../../src/loop/reconciler.js';
 import type { NodeCondition } from '../../../src/model/node.js';
 import { inSteps } from '../../../src/store/transaction.js';
 
-/** A node that said it will be back keeps its instances' state for this long. */
+/** How long a node that said it will be back keeps the state of its instances. */
 export const RETURN_WITHIN_MS = 60_000;
 
 export interface NodeFacts {
@@ -20,9 +20,9 @@ export interface NodeFacts {
   /** The time since this master began to lead, for a node that was not heard of since. */
   readonly awaitedMs?: number;
   readonly timeoutMs: number;
-  /** Instances there that are wanted and not yet marked as lost. */
+  /** The instances on the node that are wanted and not yet marked as lost. */
   readonly standing: readonly string[];
-  /** Instances there that were marked because the node was lost. */
+  /** The instances on the node that were marked because it was lost. */
   readonly marked: readonly string[];
 }
 
@@ -49,7 +49,7 @@ export function plan(facts: NodeFacts): Plan<HeartbeatStep> {
   return recheckInMs === undefined ? { steps } : { steps, recheckInMs };
 }
 
-/** The node is connected, and its beats arrive. */
+/** True when the node is connected, and its beats arrive. */
 export function isHeard({
   isConnected,
   silentMs,

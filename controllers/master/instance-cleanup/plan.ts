@@ -18,7 +18,7 @@ const LOOK_AGAIN_MS = 60_000;
 export interface EndedInstance {
   readonly id: string;
   readonly agoMs: number;
-  /** The instance counts towards the minimum, as a finished one does. */
+  /** True when the instance counts towards the minimum, as a finished one does. */
   readonly counts: boolean;
 }
 
@@ -27,7 +27,7 @@ export type CleanupFacts =
       readonly kind: 'instance';
       readonly id: string;
       readonly isUnwanted: boolean;
-      /** The instance has a node that has not confirmed that process and directory are gone. */
+      /** True when the instance has a node that has not yet confirmed that process and directory are gone. */
       readonly isHeld: boolean;
     }
   | {
@@ -58,8 +58,8 @@ export function plan(facts: CleanupFacts): Plan<CleanupStep> {
 }
 
 /**
- * Collects the oldest first. An instance that the minimum counts on stays: it would be replaced, against its restart
- * policy.
+ * Removes instances that ended by themselves, the oldest first. An instance that the minimum needs stays:
+ * otherwise a new one would take its place, against its restart policy.
  */
 function planEnded({ ended, spare }: CleanupFacts & { kind: 'ended' }): Plan<CleanupStep> {
   const steps: CleanupStep[] = [];

@@ -99,8 +99,8 @@ export class InstanceCleanup implements Reconciler<CleanupFacts, CleanupStep> {
   }
 
   /**
-   * Passes the instance's original on: replacements of the removed instance now replace its original. If it had none,
-   * they keep its id, so that they still form one family.
+   * Keeps the family of a removed instance together: its replacements now replace its original. If the
+   * removed instance had no original, its replacements still name its id, and so still form one family.
    */
   #inheritances({ id, replaces }: InstanceRecord): Operation[] {
     if (replaces === undefined) return [];

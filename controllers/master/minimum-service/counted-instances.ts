@@ -8,8 +8,8 @@ import type { LookupReader } from '../../../src/store/lookup.js';
 import { type CountedInstance, isOrdinary, type ServiceFacts } from './plan.js';
 
 /**
- * The fields assumed for an instance whose record is set aside: the oldest of its configuration, and up unless its node
- * is lost. No report of its node can be recorded.
+ * The fields assumed for an instance whose record is set aside. It counts as the oldest of its configuration,
+ * and as up unless its node is lost, because no report of its node can be recorded.
  */
 const OF_SET_ASIDE = {
   state: 'OFFLINE',
@@ -24,10 +24,10 @@ const OF_SET_ASIDE = {
 
 export class CountedInstances {
   readonly #options: StateRecords;
-  /** By configuration, the instances that are not ordinary (`isOrdinary`): each must be looked at. */
+  /** The instances that are not ordinary (`isOrdinary`), by configuration: each must be looked at. */
   readonly #unusual: LookupReader<string>;
 
-  /** `ending`: as in `ReconcilersOptions`. */
+  /** `ending`: aborts when this master no longer leads. */
   constructor(options: StateRecords, ending?: AbortSignal) {
     this.#options = options;
     this.#unusual = options.instances.lookup(

@@ -24,7 +24,10 @@ interface LeaversOptions extends StateRecords {
 
 export class Leavers {
   readonly #options: LeaversOptions;
-  /** When (monotonic ms) a round first found instances to end of a configuration that is gone. */
+  /**
+   * By the name of a configuration that is gone: the time (monotonic ms) when a round first found instances
+   * of it to end.
+   */
   readonly #since = new Map<string, number>();
 
   constructor(options: LeaversOptions) {
@@ -42,7 +45,7 @@ export class Leavers {
     return facts;
   }
 
-  /** As `observe`, for `why`: it starts no wait for players. */
+  /** The same facts as `observe`, for `why`. It starts no wait for players. */
   factsOf(name: string): LeavingFacts | undefined {
     const facts = this.#isGone(name) ? this.without(name) : undefined;
     if (facts === undefined || facts.leaving.length === 0) return undefined;
@@ -68,7 +71,7 @@ export class Leavers {
     return { name, leaving };
   }
 
-  /** Stops a static instance, removes any other. */
+  /** Carries out one step: stops a static instance, removes any other. */
   async perform({ name, id, evenUsed }: EndStep<'leave'>): Promise<void> {
     const { writer, logger } = this.#options;
     const isDue = (record: InstanceRecord): boolean =>
@@ -82,7 +85,7 @@ export class Leavers {
     );
   }
 
-  /** A configuration whose record cannot be read is not gone. */
+  /** True when the configuration is gone. A configuration whose record cannot be read is not gone. */
   #isGone(name: string): boolean {
     const { configurations } = this.#options;
     return configurations.get(name) === undefined && !configurations.setAside.has(name);

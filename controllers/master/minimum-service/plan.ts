@@ -41,7 +41,7 @@ export interface CountedInstance {
   readonly knowledge: 'present' | 'awaits-report' | 'set-aside';
   /** Condition of the node that holds it; null: not placed, or its node is unknown. */
   readonly node: NodeCondition | null;
-  /** The node is being drained: the drain then resolves the node's pairs of original and replacement. */
+  /** True when the node is being drained: the drain then resolves its pairs of original and replacement. */
   readonly isDraining: boolean;
   readonly maker: Maker;
   readonly players: Players;
@@ -73,7 +73,7 @@ export interface ServiceFacts extends CreationFacts {
   readonly maximum: number | undefined;
   /** The patience with players of instances beyond a lowered minimum. Absent: these instances stay. */
   readonly surplus?: Patience;
-  /** How many ordinary instances (`isOrdinary`) there are besides. */
+  /** How many ordinary instances (`isOrdinary`) there are beside `instances`. */
   readonly ordinary: number;
 }
 
@@ -82,7 +82,7 @@ export type ServiceStep =
       readonly do: 'create';
       readonly name: string;
       readonly count: number;
-      /** Instances on lost nodes that the new ones replace; at most `count`. */
+      /** The instances on lost nodes that the new ones replace; at most `count`. */
       readonly replaces: readonly string[];
       readonly streak: number;
     }
@@ -94,7 +94,7 @@ export type ServiceStep =
 export function plan(facts: ServiceFacts, now: number): Plan<ServiceStep> {
   const surplus = planSurplus(facts);
   if (surplus.length > 0) return { steps: surplus };
-  // While instances beyond a lowered minimum wait for their players, the minimum is met.
+  // Create nothing while instances beyond a lowered minimum wait for their players: the minimum is met then.
   const leaving = surplusIn(facts);
   if (leaving.length > 0) return planEnds('shed', facts.name, leaving);
   const missing = missingOf(facts);
@@ -122,7 +122,10 @@ export function surplusIn({ minimum, surplus: patience, instances }: ServiceFact
   return surplusOf(standing, minimum, patience);
 }
 
-/** The limit of creations in a transaction: the check of each original takes the room of one creation. */
+/**
+ * The most creations in a transaction with so many originals: the check of each original takes the room of
+ * one creation.
+ */
 function mostPerPass(originals: number): number {
   return Math.max(MOST_PER_PASS - originals, Math.floor(MOST_PER_PASS / 2));
 }
@@ -133,8 +136,8 @@ export function countOf({ ordinary, instances }: Pick<ServiceFacts, 'ordinary' |
 }
 
 /**
- * True when the record alone shows that the instance counts, whatever becomes of its node. So thousands need not be
- * looked at one by one.
+ * True when the record alone shows that the instance counts, whatever becomes of its node. Such instances are
+ * counted without a look at each, even thousands.
  */
 export function isOrdinary({ desired, status, replaces }: InstanceRecord): boolean {
   if (desired.goal !== 'run' || replaces !== undefined) return false;
@@ -142,10 +145,10 @@ export function isOrdinary({ desired, status, replaces }: InstanceRecord): boole
 }
 
 /**
- * Whether an instance counts: it does when it is wanted and CREATING or ONLINE. An OFFLINE instance counts unless its
- * node is lost: the node restarts it in place.
- * A static instance counts unless it is being removed: its data is on its node and nowhere else. A finished instance
- * counts too: another one in its place would be the restart that its policy forbids.
+ * True when an instance counts towards the minimum: it is wanted, and CREATING or ONLINE. An OFFLINE instance
+ * counts unless its node is lost, because the node restarts it in place. A static instance counts unless it
+ * is being removed, because only its node has its data. A finished instance counts, too: a new one in its
+ * place would be the restart that its policy forbids.
  */
 export function countsTowardsMinimum(instance: CountedInstance): boolean {
   const { phase, state, node } = instance;
@@ -170,9 +173,9 @@ function isWanted({ phase }: CountedInstance): boolean {
 }
 
 /**
- * The instances on lost nodes that no other instance stands in for: new instances replace them. If an original and its
- * replacement are both lost, the original is listed. Instances that the enforcer made come first: only these give way
- * to a replacement with players.
+ * The instances on lost nodes that new instances replace: those that no other instance stands in for. If an
+ * original and its replacement are both lost, the original is listed. Instances that the enforcer made come
+ * first: only these give way to a replacement with players.
  */
 function lostOriginals(instances: readonly CountedInstance[]): string[] {
   const lost = instances.filter(
@@ -189,12 +192,12 @@ function lostOriginals(instances: readonly CountedInstance[]): string[] {
 }
 
 /**
- * Ends what is above the maximum: first those without players, of these first what the enforcer made, the youngest
- * first. These do not count:
- * - instances on a lost node: they were replaced;
+ * Ends instances above the maximum. Instances without players end first; among these, what the enforcer made;
+ * then the youngest. Above the maximum, `instances` has every instance. These do not count:
+ * - instances on a lost node that are not static: they were replaced;
  * - instances whose node is back and has not reported them: they may have ended;
- * - an unused replacement whose original is there and not being drained: the replacement controller removes one of the
- *   two. Above the maximum, `instances` has every instance.
+ * - an unused replacement whose original is there and not being drained: the replacement controller removes
+ *   one of the two.
  */
 function planSurplus({ name, maximum, instances }: ServiceFacts): ServiceStep[] {
   if (maximum === undefined) return [];
@@ -227,8 +230,8 @@ export function creationDelay(facts: CreationFacts, now: number): { streak: numb
 }
 
 /**
- * The history after one more creation. The streak covers the failed instances, so they are not held against the next
- * one again.
+ * The history after one more creation. It leaves out the instances that failed: the streak has counted them,
+ * so they do not delay later creations again.
  */
 export function withCreated(
   facts: CreationFacts,
@@ -253,20 +256,23 @@ function failedOf({ instances }: Pick<CreationFacts, 'instances'>): ReadonlySet<
   return new Set(instances.filter(hasFailed).map(({ id }) => id));
 }
 
-/** The instances young enough to have failed young, now or while the next creation waited. */
+/**
+ * The created instances that are younger than YOUNG_MS plus the present delay. So a failure while the next
+ * creation waits counts, too.
+ */
 function recentOf(history: CreationHistory | undefined, now: number): CreationHistory['made'] {
   if (history === undefined) return [];
   const countsMs = YOUNG_MS + delayMs(history.streak);
-  // `made` is in order of creation.
+  // Search from the oldest: `made` is in order of creation.
   const first = history.made.findIndex(({ at }) => now - at < countsMs);
   if (first === 0) return history.made;
   return first === -1 ? [] : history.made.slice(first);
 }
 
 /**
- * An instance has failed when it reported itself STOPPED, or is wanted and no longer counts. A static one that reported
- * itself STOPPED still counts, but cannot stand in for an instance that a drain moves. An instance that a client
- * stopped or deleted has not failed.
+ * True when an instance has failed: it reported itself STOPPED, or it is wanted and no longer counts. A
+ * static one that reported itself STOPPED still counts, but cannot stand in for an instance that a drain
+ * moves. An instance that a client stopped or deleted has not failed.
  */
 function hasFailed(instance: CountedInstance): boolean {
   return instance.phase === 'quit' || (isWanted(instance) && !countsTowardsMinimum(instance));

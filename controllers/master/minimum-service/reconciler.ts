@@ -30,7 +30,7 @@ import {
 import { after, type EndStep, patienceOf, planEnds, viewOfLeaving } from './surplus.js';
 
 interface MinimumServiceOptions extends StateRecords {
-  /** As in `ReconcilersOptions`. */
+  /** Aborts when this master no longer leads. Default: never. */
   readonly ending?: AbortSignal | undefined;
   readonly creations: Pick<InstanceCreations, 'createMissing'>;
   readonly writer: InstanceWriter;
@@ -54,7 +54,7 @@ export class MinimumService implements Reconciler<Facts, Step> {
   readonly leavers: Leavers;
   readonly #options: MinimumServiceOptions;
   readonly #history = new Map<string, CreationHistory>();
-  /** When (monotonic ms) a round first found instances beyond a lowered minimum, by configuration. */
+  /** By configuration: the time (monotonic ms) when a round first found instances beyond a lowered minimum. */
   readonly #surplusSince = new Map<string, number>();
   readonly #counted: CountedInstances;
 
@@ -65,7 +65,7 @@ export class MinimumService implements Reconciler<Facts, Step> {
   }
 
   observe(name: string): Facts | undefined {
-    // Called first: when the configuration is back, it ends the wait for players of leaving instances.
+    // Call this first: when the configuration is back, it ends the wait for players of leaving instances.
     const leaving = this.leavers.observe(name);
     const facts = this.#factsOf(name);
     if (facts === undefined) this.#history.delete(name);
@@ -92,7 +92,7 @@ export class MinimumService implements Reconciler<Facts, Step> {
     const isShed = surplus === 'remove';
     const isCounted = minimum > 0 || maximum !== undefined || isShed;
     const few = isCounted ? this.#counted.few(name) : NOTHING;
-    // Only above this number must the instances be compared one by one.
+    // The number above which the instances must be compared one by one.
     const most = Math.min(maximum ?? Number.POSITIVE_INFINITY, isShed ? minimum : Number.POSITIVE_INFINITY);
     const isAbove = few.ordinary + few.instances.length > most;
     const counted = isAbove ? { ordinary: 0, instances: this.#counted.all(name) } : few;
@@ -182,7 +182,7 @@ export class MinimumService implements Reconciler<Facts, Step> {
     };
   }
 
-  /** Ids of the instances that are about to end, also those whose players are waited for. */
+  /** Ids of the instances that end now or when their players have left. */
   endingOf(name: string): ReadonlySet<string> {
     const facts = this.#factsOf(name);
     if (facts === undefined) return new Set();

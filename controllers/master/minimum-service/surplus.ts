@@ -1,6 +1,6 @@
 /**
- * What minimum-service ends although it is wanted: instances beyond a lowered minimum with `"surplus": "remove"`, and
- * those of a configuration that is gone. Players are waited for alike. Pure.
+ * Chooses the wanted instances that minimum-service ends: those beyond a lowered minimum with `"surplus":
+ * "remove"`, and those of a configuration that is gone. Both wait for players in the same way. Pure.
  */
 import type { LeavingView } from '../../../src/explain/decisions.js';
 import type { Plan } from '../../../src/loop/reconciler.js';
@@ -9,7 +9,7 @@ import { mayBeUsed } from '../../../src/model/instance.js';
 import { NO_UPDATE } from '../../../src/model/update.js';
 import type { CountedInstance } from './plan.js';
 
-/** How long players are waited for: as `update` of the configuration says. */
+/** How long an instance that is to end waits for its players to leave. The configuration's `update` sets it. */
 export interface Patience {
   readonly players: 'wait' | 'ignore';
   /** How long the wait for players still lasts; null: for ever. */
@@ -27,7 +27,7 @@ export function after(patience: Patience, passedMs: number): Patience {
   return patience.leftMs === null ? patience : { ...patience, leftMs: patience.leftMs - passedMs };
 }
 
-/** An instance that is to end. A static instance that is stopped has ended. */
+/** An instance that is to end. For a static instance, to end means to be stopped. */
 export interface LeavingInstance extends Pick<CountedInstance, 'id' | 'players'> {
   /**
    * The patience that `update` of the content in force asks for. When the configuration is gone, the instance's own
@@ -36,7 +36,7 @@ export interface LeavingInstance extends Pick<CountedInstance, 'id' | 'players'>
   readonly patience: Patience;
 }
 
-/** Ends an instance, unless it has got players meanwhile for whom the controller waits. */
+/** Ends an instance. `evenUsed` false: only if it has got no players meanwhile. */
 export interface EndStep<How extends string> {
   readonly do: How;
   readonly name: string;
@@ -56,7 +56,7 @@ export function planEnds<How extends string>(
   return waits.length === 0 ? { steps } : { steps, recheckInMs: Math.min(...waits) };
 }
 
-/** Parts the instances that go now from those that go when their players have left. */
+/** Divides the instances into those that go now and those that go when their players have left. */
 export function split(leaving: readonly LeavingInstance[]): {
   readonly now: readonly LeavingInstance[];
   readonly waiting: readonly LeavingInstance[];
@@ -64,16 +64,17 @@ export function split(leaving: readonly LeavingInstance[]): {
   return { now: leaving.filter((one) => !isWaitedFor(one)), waiting: leaving.filter(isWaitedFor) };
 }
 
-/** How many go now, and how many wait, for `why`. */
+/** How many of the instances go now, and how many wait for their players, for `why`. */
 export function viewOfLeaving(leaving: readonly LeavingInstance[]): LeavingView {
   const { now, waiting } = split(leaving);
   return { going: now.length, waiting: waiting.length };
 }
 
 /**
- * `standing`: the instances that are wanted and count. An instance that a client made is never surplus. An original and
- * its replacement count as one, and neither is surplus: another controller resolves the pair. Instances that are not up
- * go first, then those without players; the youngest first.
+ * Chooses the instances beyond a lowered minimum. `standing`: the instances that are wanted and count. An
+ * instance that a client made is never surplus. An original and its replacement count as one, and neither is
+ * surplus: another controller resolves the pair. Instances that are not up go first, then those without
+ * players; among equals the youngest first.
  */
 export function surplusOf(
   standing: readonly CountedInstance[],

@@ -12,7 +12,10 @@ import type { PlacedUpdate } from './reconciler.js';
 
 type AgainOptions = Pick<PlacesOptions, keyof FleetSources | 'chooseTemplates' | 'clock'>;
 
-/** Throws DRV_UPDATE_REFUSED, which names the first condition that the node fails. */
+/**
+ * The new place on the instance's node. Throws DRV_UPDATE_REFUSED, which names the first condition that the
+ * node fails.
+ */
 export function placementAgain(options: AgainOptions, update: PlacedUpdate): InstancePlacement {
   const { before, content } = update;
   const { configuration } = content;
@@ -30,7 +33,8 @@ export function placementAgain(options: AgainOptions, update: PlacedUpdate): Ins
 }
 
 /**
- * RAM, CPU and port that the new content does not raise count as granted, so an overcommitted node does not refuse it.
+ * The needs of the new content. RAM and CPU that it does not raise count as 0, because the instance has them
+ * already: so an overcommitted node does not refuse it.
  */
 function questionAgain({ before, content: { configuration } }: PlacedUpdate): Question {
   const question = questionOf(configuration);

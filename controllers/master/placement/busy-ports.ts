@@ -22,7 +22,7 @@ interface Found {
 export class BusyPorts {
   readonly #clock: Clock;
   readonly #changes: FleetChanges;
-  /** By node and port. */
+  /** The findings by node and port. */
   readonly #found = new Map<string, Map<number, Found>>();
 
   constructor(clock: Clock, changes: FleetChanges) {
@@ -50,8 +50,8 @@ export class BusyPorts {
   }
 
   /**
-   * How many ports of a range count as busy now, and how long until the first of them no longer does. Null: none
-   * counts.
+   * How many ports of a range count as busy now, and how long until the first of them counts as free again.
+   * Null: none is busy.
    */
   in(nodeId: string, range: PortRange): { readonly count: number; readonly firstFreeInMs: number } | null {
     let count = 0;

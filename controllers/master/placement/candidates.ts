@@ -54,7 +54,7 @@ export function candidateOf(
   };
 }
 
-/** The port that an instance had, and who may hold it without making it busy. */
+/** The port that an instance had. Only a holder other than `holder` makes it busy. */
 interface OldPort {
   readonly port: number | null;
   /** The instance itself, when it still holds the port. */

@@ -20,9 +20,9 @@ export interface Candidate {
   readonly maxRamMB: number;
   readonly freeCpu: number;
   readonly maxCpu: number;
-  /** Instances of the same configuration there, without those at rest. */
+  /** How many instances of the same configuration are on the node, without those at rest. */
   readonly siblings: number;
-  /** Empty while no port was looked for. */
+  /** The address for the port; empty before a port was looked for. */
   readonly hostAddress: string;
   /** A free port. Null: the configuration asks for none, or none was looked for yet. Undefined: no port is free. */
   readonly port: number | null | undefined;
@@ -42,20 +42,20 @@ export interface Needs {
   readonly home: { readonly nodeId: string; readonly isBinding: boolean } | null;
 }
 
-/** One condition of the fit; the first one that fails is the node's reason. */
+/** One condition of the fit. The first condition that a node fails is the reason why the node does not fit. */
 export interface Condition {
   readonly code: string;
   fails(needs: Needs, node: Candidate): boolean;
-  /** Words for all nodes that fail it, as one part of a line. */
+  /** Words for all nodes that fail the condition, as one part of a line. */
   say(needs: Needs, nodes: readonly Candidate[]): string;
-  /** Words for one node, to stand after its name. `now`: wall clock, Unix milliseconds. */
+  /** Words for one node that fails the condition, to stand after its name. `now`: wall clock, Unix milliseconds. */
   tell(needs: Needs, node: Candidate, now: number): string;
 }
 
 /** The fit of one node for one instance. */
 export interface NodeFit {
   readonly node: Candidate;
-  /** Undefined: the node fits. */
+  /** The first condition that the node fails; undefined: it fits. */
   readonly failed: Condition | undefined;
 }
 

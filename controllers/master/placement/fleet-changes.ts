@@ -10,7 +10,7 @@ export interface FleetChange {
    * `less`: an instance got a place on the node, so less is free there. `ports`: a port came free under a host address.
    */
   readonly what: 'node' | 'less' | 'ports';
-  /** The id of the node, or the host address. */
+  /** The node's id for `node` and `less`; the host address for `ports`. */
   readonly of: string;
 }
 

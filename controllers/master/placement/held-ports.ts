@@ -27,7 +27,7 @@ export class HeldPorts {
     this.#words[index] = this.wordAt(index + this.#first) | (1 << (port % WORD_BITS));
   }
 
-  /** Does nothing when another instance has taken the port. */
+  /** Frees the port, unless another instance has taken it meanwhile. */
   release(port: number, id: string): void {
     if (this.#holders.get(port) !== id) return;
     this.#holders.delete(port);

@@ -15,7 +15,7 @@ interface NodeUse {
   readonly instances: number;
 }
 
-/** Where a port is held. */
+/** The place where a port is held: a node, or a host address. */
 type Scope = `node:${string}` | `host:${string}`;
 
 interface Holding {
@@ -102,8 +102,8 @@ export class PlacementLedger {
   }
 
   /**
-   * Ends a promise: the write succeeded or failed, and from now on the record counts. Returns true when that frees what
-   * was promised.
+   * Ends a promise, because its write succeeded or failed: from now on the record counts. Returns true when
+   * that frees what was promised.
    */
   withdraw(id: string): boolean {
     if (!this.#promised.delete(id)) return false;

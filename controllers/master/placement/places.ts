@@ -8,6 +8,7 @@ import type { Clock } from '../../../src/loop/clock.js';
 import type { Configuration } from '../../../src/model/configuration.js';
 import type { InstanceRecord, PlacedTemplate } from '../../../src/model/instance.js';
 import type { NodeRecord } from '../../../src/model/node.js';
+import { keepLatest } from '../../../src/model/plain/keep-latest.js';
 import type { MirrorReader } from '../../../src/store/mirror.js';
 import { candidateOf, type FleetSources, type Question, questionOf, withPort } from './candidates.js';
 import { type Candidate, firstFailed, type Needs } from './conditions.js';
@@ -42,7 +43,7 @@ export class Places {
   readonly #sources: ShortlistSources;
   /** The shortlists by revision, as all instances of a revision ask the same; the one that was asked last comes last. */
   readonly #shortlists = new Map<string, Shortlist>();
-  /** Until this time (monotonic ms) placement waits for nodes that are expected back. */
+  /** The time (monotonic ms) until which placement waits for nodes that are expected back. */
   #awaitUntil = Number.NEGATIVE_INFINITY;
   #isDeciding = false;
 
@@ -79,19 +80,21 @@ export class Places {
   }
 
   /**
-   * The facts of an instance that is about to be created. While this master does not decide, there is nothing to place.
+   * The facts of an instance that is about to be created. While this master does not decide, they say that
+   * there is nothing to place.
    */
   factsOfNew(record: InstanceRecord): PlacementFacts {
     return this.#isDeciding ? this.factsOfRecord(record) : { ...IDLE, id: record.id };
   }
 
-  /** The facts of an instance whose record need not be stored. */
+  /** The facts of an instance from its record, which need not be stored yet. */
   factsOfRecord(record: InstanceRecord): PlacementFacts {
     const { id } = record;
     const { revisions } = this.#options;
     const task = taskOf(record);
     const configuration = revisions.get(record.revision)?.value;
-    // The revision may arrive later, as a change of its own that wakes this key again.
+    // Without the revision, decide nothing: it may arrive later, as a change of its own that wakes this key
+    // again.
     if (task === null || configuration === undefined) return { ...IDLE, id };
     return task === 'move'
       ? this.#factsOfMove(record, configuration)
@@ -174,7 +177,10 @@ export class Places {
     };
   }
 
-  /** The facts of an instance that only needs another port on its node; no other condition of the node is in doubt. */
+  /**
+   * The facts of an instance that only needs another port on its node. The node meets all other conditions
+   * already.
+   */
   #factsOfMove(record: InstanceRecord, configuration: Configuration): PlacementFacts {
     const question = moveQuestionOf(configuration);
     const [candidate] = this.#candidatesOfMove(record, question);
@@ -195,10 +201,7 @@ export class Places {
   #shortlistOf(revision: string, configuration: Configuration): Shortlist {
     const shortlist =
       this.#shortlists.get(revision) ?? new Shortlist(this.#sources, questionOf(configuration));
-    this.#shortlists.delete(revision);
-    this.#shortlists.set(revision, shortlist);
-    const [oldest] = this.#shortlists.keys();
-    if (this.#shortlists.size > MOST_SHORTLISTS && oldest !== undefined) this.#shortlists.delete(oldest);
+    keepLatest(this.#shortlists, MOST_SHORTLISTS, revision, shortlist);
     return shortlist;
   }
 
@@ -225,8 +228,8 @@ export class Places {
   }
 
   /**
-   * True for a node that is not lost and has not come back since this master started, or whose record does not show yet
-   * that it has.
+   * True for a node that is expected back. It is not lost, and has not come back since this master started.
+   * Or it has come back, and its record does not show that yet.
    */
   #isToCome({ nodeId, condition }: NodeRecord): boolean {
     const { beats } = this.#options;
@@ -257,7 +260,7 @@ const IDLE: Omit<PlacementFacts, 'id'> = {
   message: null,
 };
 
-/** The needs of an instance that moves to another port: it keeps its RAM and CPU. */
+/** The needs of an instance that moves to another port. RAM and CPU are 0, because it holds them already. */
 function moveQuestionOf(configuration: Configuration): Question {
   return { ...questionOf(configuration), ramMB: 0, cpu: 0 };
 }

@@ -17,7 +17,7 @@ export interface PlacementFacts {
   readonly choice: Candidate | undefined;
   /** Says why no node fits. Called only when there is no choice. */
   readonly refusal: () => Refusal;
-  /** The node where it was placed last, or null. */
+  /** The node where the instance was placed last; null: it was never placed. */
   readonly homeId: string | null;
   /** True when a client asked for the instance, and waits for the first answer. */
   readonly isUrgent: boolean;
@@ -63,14 +63,15 @@ export function plan(facts: PlacementFacts): Plan<PlacementStep> {
   if (choice !== undefined)
     return { steps: [{ do: 'place', id: facts.id, placement: placementAt(choice, facts.templates) }] };
   const { message, conditions, hasBusyPorts } = facts.refusal();
-  // When no port is free for a move, say nothing: the node tries the same port again, and reports it.
+  // Explain nothing when no port is free for a move: the node tries the same port again, and reports that.
   const steps = task === 'move' ? [] : explain(facts, 'no-node-fits', message, conditions);
   return hasBusyPorts ? { steps, recheckInMs: BUSY_FOR_MS } : { steps };
 }
 
 /**
- * Waits for the nodes after a start of the master: otherwise the first node that is up would get everything. An
- * instance that can go home does not wait. A client's instance waits only for its home.
+ * True when placement must wait for nodes after a start of the master: otherwise the first node that is up
+ * would get everything. An instance that can go home does not wait. A client's instance waits only for its
+ * home.
  */
 export function mustWait({ task, choice, homeId, isUrgent, awaited }: PlacementFacts): boolean {
   if (task !== 'place' || awaited.forMs <= 0 || awaited.nodeIds.length === 0) return false;

@@ -22,7 +22,7 @@ import { type PlacementFacts, type PlacementStep, plan } from './plan.js';
 export interface PlacementOptions extends PlacesOptions, Omit<StateRecords, keyof PlacesOptions> {
   /** Aborts when this master no longer leads. Default: never. */
   readonly ending?: AbortSignal | undefined;
-  /** Called when a promised place is not taken after all; no change of a record shows that. */
+  /** Called when a promised place is not taken after all. No change of a record shows that to others. */
   readonly onPlaceFreed: () => void;
   readonly metrics: Metrics;
   readonly logger: Logger;
@@ -59,7 +59,7 @@ export class Placement implements Reconciler<PlacementFacts, PlacementStep> {
   readonly #options: PlacementOptions;
   /** Logs equal explanations of one configuration once, however many of its instances wait. */
   readonly #explanations: RepeatedLog;
-  /** The places that there are, for other controllers and for `why`. */
+  /** Finds places. Other controllers and `why` use it, too. */
   readonly places: Places;
 
   constructor(options: PlacementOptions) {
@@ -74,8 +74,8 @@ export class Placement implements Reconciler<PlacementFacts, PlacementStep> {
   }
 
   /**
-   * Decides on a record that is about to be created, as a round on it would. The promised place counts as held until
-   * `end`.
+   * Decides the place of a record that is about to be created, as a round of this controller would. The
+   * promised place counts as held until `end`.
    */
   placeNew(record: InstanceRecord): NewPlace {
     const [step] = plan(this.places.factsOfNew(record)).steps;
@@ -169,8 +169,8 @@ export class Placement implements Reconciler<PlacementFacts, PlacementStep> {
   }
 
   /**
-   * Whether the node still takes the instance; asked before each try to write. `NodeWriter.forget` relies on it: a
-   * cordoned node gets no new instance.
+   * True when the node still takes the instance; asked before each try to write. `NodeWriter.forget` relies
+   * on it: a cordoned node gets no new instance.
    */
   #takes(nodeId: string, { placement }: InstanceRecord): boolean {
     return placement !== null || this.#options.nodes.get(nodeId)?.value.cordoned === false;

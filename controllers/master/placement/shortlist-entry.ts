@@ -5,8 +5,8 @@ import type { NodeRecord } from '../../../src/model/node.js';
 import type { Candidate, Condition } from './conditions.js';
 
 /**
- * Changed in place, not copied: each choice looks at a dozen nodes again. That makes no garbage, and a large fleet
- * stays in the processor's cache.
+ * An entry. It is changed in place, not copied, because each choice looks at a dozen nodes again. That makes
+ * no garbage, and a large fleet stays in the processor's cache.
  */
 export interface Entry extends HeapItem {
   readonly nodeId: string;
@@ -17,7 +17,10 @@ export interface Entry extends HeapItem {
   isListed: boolean;
   /** True when the node has less free than its rank says. */
   isOutdated: boolean;
-  /** The candidate at the moment when no port was free and it was parked; undefined: the node is not parked. */
+  /**
+   * The node's facts from the moment when it was parked, because it had no free port; undefined: the node is
+   * not parked.
+   */
   parked: Candidate | undefined;
 }
 
@@ -45,8 +48,9 @@ export interface Rank {
 }
 
 /**
- * `spread`: the fewest instances of the configuration, then the largest share of RAM left with the new one. `pack`: the
- * smallest share of RAM left.
+ * The rank of a node for an instance. `spread`: first the node with the fewest instances of the
+ * configuration, then the one that keeps the largest share of RAM. `pack`: the node that keeps the smallest
+ * share of RAM.
  */
 export function rankOf(node: Candidate, ramMB: number, order: PlacementOrder = 'spread'): Rank {
   const { nodeId, siblings, freeRamMB, maxRamMB } = node;

@@ -33,11 +33,14 @@ export interface Refusal {
   readonly message: string;
   /** Short codes of the conditions that nodes failed. */
   readonly conditions: readonly string[];
-  /** True when ports are believed busy: one of them may come free without an event. */
+  /**
+   * True when ports are believed to be busy. A busy port may come free without an event, so placement must
+   * look again.
+   */
   readonly hasBusyPorts: boolean;
 }
 
-/** With more changes per node than this, look at all nodes instead. */
+/** The most changes per node that are looked at one by one. With more, look at all nodes instead. */
 const MOST_CHANGES_PER_NODE = 2;
 
 export class Shortlist {
@@ -46,17 +49,17 @@ export class Shortlist {
   readonly #needs: Needs;
   readonly #order: PlacementOrder;
   readonly #entries = new Map<string, Entry>();
-  /** The nodes that pass every condition, but for parked ones. */
+  /** The nodes that pass every condition, except the parked ones. */
   readonly #listed: Heap<Entry>;
   /** How many entries are outdated. */
   #outdated = 0;
   /** The nodes without a free port, by host address. */
   readonly #parked = new Map<string, Set<Entry>>();
-  /** When (monotonic ms) a busy port of a parked node comes free. */
+  /** The time (monotonic ms) when the first busy port of a parked node may be free again. */
   #unparkAt = Number.POSITIVE_INFINITY;
-  /** The nodes that are expected back, and pass all other conditions. */
+  /** Ids of nodes that are expected back, and pass all other conditions. */
   readonly #awaited = new Set<string>();
-  /** The refusals by the home that binds an instance, or '' for no home. */
+  /** The refusals, by the home that binds a static instance; '' for instances without such a home. */
   readonly #refusals = new Map<string, Refusal>();
   #seen = -1;
 
@@ -101,7 +104,7 @@ export class Shortlist {
     return refusal;
   }
 
-  /** The nodes that are expected back, and pass all other conditions. */
+  /** Ids of nodes that are expected back, and pass all other conditions. */
   awaited(): ReadonlySet<string> {
     this.#catchUp();
     this.#updateAll();
@@ -194,7 +197,7 @@ export class Shortlist {
   #lookAgain(changes: readonly FleetChange[]): void {
     const changed = new Set<string>();
     for (const { what, of } of changes) {
-      // With `spread`, a fuller node comes no earlier in the order, so only mark it as outdated.
+      // With `spread`, a fuller node does not move forward in the order, so only mark it as outdated.
       const entry = what === 'less' && this.#order === 'spread' ? this.#entries.get(of) : undefined;
       if (entry !== undefined) this.#noteOutdated(entry, true);
       else if (what === 'ports') this.#unpark(of);

@@ -80,7 +80,7 @@ function holderOf(
   const nobody = { instanceId: null, configurationName: null, instanceNodeId: null };
   const busy = busyPorts.get(nodeId, port);
   const instanceId = ledger.holderOf(nodeId, hostAddress, port, '');
-  // An instance does not block the port that it waits for itself.
+  // Leave the instance itself out: it does not block the port that it waits for.
   if (busy !== undefined || instanceId === id) {
     const { protocol = null, agoMs = null } = busy ?? {};
     return { port, nodeId, ...nobody, protocol, foundAgoMs: agoMs === null ? null : Math.round(agoMs) };

@@ -1,6 +1,6 @@
 /**
- * Measures how long ago the timestamps of records are, for rollouts and drains. A jump of the wall clock moves no
- * deadline while this master decides.
+ * Measures the age of timestamps in records, for rollouts and drains. While this master decides, a jump of
+ * the wall clock moves no deadline.
  */
 import type { Clock } from '../../../src/loop/clock.js';
 

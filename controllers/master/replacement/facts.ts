@@ -9,12 +9,12 @@ export interface Replacement {
   readonly id: string;
   readonly maker: Maker;
   readonly state: InstanceState;
-  /** The replacement is ONLINE by a report of its node, or it has finished. */
+  /** True when the replacement is ONLINE by a report of its node, or has finished. */
   readonly isUp: boolean;
   /** The message of the replacement's status, which says why it is not up; null: nothing is wrong. */
   readonly message: string | null;
   readonly players: number;
-  /** Placement has answered: the replacement has a node, or its message says why not. */
+  /** True when placement has answered: the replacement has a node, or its message says why not. */
   readonly isAnswered: boolean;
 }
 
@@ -24,7 +24,10 @@ export interface Original {
   readonly maker: Maker;
   /** `run`: the original is wanted. `ending`: it is not wanted, but its process or directory is still there. */
   readonly goal: 'run' | 'ending';
-  /** The instance is ONLINE, has players, or has finished its work: somebody would notice its end. */
+  /**
+   * True when somebody would notice the end of the instance: it is ONLINE, has players, or has finished its
+   * work.
+   */
   readonly isUp: boolean;
   readonly players: number;
   /** The replacement that is wanted and not on a lost node. */
@@ -35,31 +38,34 @@ export interface Original {
 export interface Victim extends Original {
   readonly configurationName: string;
   readonly static: boolean;
-  /** The original that the victim itself was made to replace, while that still stands elsewhere; else null. */
+  /** The original that the victim itself replaces, while that original still stands elsewhere; else null. */
   readonly spareFor: string | null;
   readonly outlook: Outlook;
 }
 
-/** The outlook of one more instance of the same configuration. */
+/** The outlook for one more instance of the same configuration: whether it can be made now. */
 export interface Outlook {
   /**
    * Why no instance can be made: no node fits, it has to wait, or a static replacement is stopped. Null: nothing is in
    * the way.
    */
   readonly obstacle: string | null;
-  /** How long until the obstacle may go without an event. Null: an event comes when it goes. */
+  /** The time until the obstacle may be gone without any event. Null: an event comes when it is gone. */
   readonly recheckInMs: number | null;
-  /** The creation is delayed because the last new instances failed young; a place may be there. */
+  /**
+   * True when the creation is delayed because the last new instances failed young. Whether a node has room
+   * was then not looked at.
+   */
   readonly isDelayed: boolean;
-  /** maximumServiceCount allows no further instance beside those that are wanted. */
+  /** True when maximumServiceCount allows no further instance beside those that are wanted. */
   readonly isAtMaximum: boolean;
 }
 
 /** The victims of one caller. It moves them at one pace, under one deadline. */
 export interface Moves {
-  /** In order of age, without instances at rest. */
+  /** The victims in order of age, without instances at rest. */
   readonly victims: readonly Victim[];
-  /** How long the caller still waits for players; 0: no longer. */
+  /** How long the caller still waits for players; 0: it waits no longer. */
   readonly remainingMs: number;
 }
 
@@ -75,7 +81,8 @@ export interface FamilyFacts {
   /** The replacements that are wanted and not on a lost node, in order of age. */
   readonly replacements: readonly Replacement[];
   /**
-   * A caller, such as a drain, still moves the original: while the original is there, the caller resolves its pairs.
+   * True when a caller, such as a drain, still moves the original. While the original is there, that caller
+   * resolves its pairs.
    */
   readonly isMoving: boolean;
 }

@@ -43,7 +43,7 @@ export function atOnce(left: number): number {
   return Math.max(LEAST_AT_ONCE, Math.ceil(left * SHARE_AT_ONCE));
 }
 
-/** The time until the verdict may differ without any event. */
+/** The time until the verdict may change without any event. */
 function recheckOf({ victim, verdict }: Judged, remainingMs: number): number {
   if (verdict.kind === 'players') return remainingMs;
   if (verdict.kind === 'stuck') return victim.outlook.recheckInMs ?? Number.POSITIVE_INFINITY;

@@ -11,11 +11,14 @@ import type { Moves, Replacement, Victim } from './facts.js';
  * ```
  */
 export type Verdict =
-  /** Make a replacement beside it. */
+  /** Make a replacement beside the victim. */
   | { readonly kind: 'create' }
-  /** Remove it and make its replacement in one transaction. */
+  /** Remove the victim and make its replacement in one transaction. */
   | { readonly kind: 'replace' }
-  /** Remove it: its replacement is up, or there is nothing to wait for. `staying` is the other one of the pair. */
+  /**
+   * Remove the victim: its replacement is up, or nothing is left to wait for. `staying` is the other instance
+   * of the pair.
+   */
   | { readonly kind: 'remove'; readonly staying: string }
   | { readonly kind: 'starting'; readonly replacement: Replacement }
   | { readonly kind: 'players'; readonly isStoppedFirst: boolean }
@@ -36,7 +39,10 @@ export function judgeAll({ victims, remainingMs }: Moves): Judged[] {
   return victims.map((victim) => ({ victim, verdict: judge(victim, remainingMs) }));
 }
 
-/** Leaves out static instances, which stay with their files. The caller is done when none is left. */
+/**
+ * The victims that are left to move: all except static instances, which stay with their files. The caller is
+ * done when none is left.
+ */
 export function leftOf(judged: readonly Judged[]): Judged[] {
   return judged.filter(({ verdict }) => verdict.kind !== 'static');
 }
@@ -51,7 +57,8 @@ function judge(victim: Victim, remainingMs: number): Verdict {
   if (goal === 'ending') return { kind: 'ending' };
   if (victim.static) return { kind: 'static' };
   const hasGuests = victim.players > 0 && remainingMs > 0;
-  // The victim is itself a replacement; its original, which still stands, gets another one elsewhere.
+  // The victim is itself a replacement, and its original still stands: only remove the victim. The original
+  // gets another replacement elsewhere.
   if (spareFor !== null)
     return hasGuests ? { kind: 'players', isStoppedFirst: false } : { kind: 'remove', staying: spareFor };
   if (replacement === undefined) {

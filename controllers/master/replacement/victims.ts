@@ -10,7 +10,7 @@ import type { PlacementOutlook } from '../placement/places.js';
 import type { Original, Outlook, Replacement, Victim } from './facts.js';
 
 interface VictimsOptions extends StateRecords {
-  /** Whether one more instance of the configuration fits anywhere. `hash`: the hash of its content. */
+  /** Tells whether one more instance of the configuration fits anywhere. `hash`: the hash of its content. */
   readonly outlookOf: (hash: string, configuration: Configuration) => PlacementOutlook;
   /** How long the next instance of a configuration waits (ms) because the last new ones failed young; 0: no wait. */
   readonly delayOf: (configurationName: string) => number;
@@ -71,8 +71,9 @@ export class Victims {
   }
 
   /**
-   * The outlook when the victim has a static replacement that is stopped; undefined: it has none. Such a replacement
-   * keeps its place and files, so no further one is made: each would be kept, without end.
+   * The outlook of a victim whose static replacement is stopped; undefined: it has none. Such a replacement
+   * keeps its place and files. No further one is made, because it might be stopped and kept, too, without
+   * end.
    */
   #restingReplacementOf(id: string): Outlook | undefined {
     const { instances, replacements } = this.#options;

@@ -23,16 +23,16 @@ export interface Member {
    * with exit code 0. Null: it is not up.
    */
   readonly up: { readonly forMs: number } | null;
-  /** The member's process is not the run that the rollout first saw. */
+  /** True when the member's process is not the run that the rollout first saw. */
   readonly hasRestarted: boolean;
   readonly players: Players;
   readonly role: Role;
   /**
-   * `here`: the node is connected, or the member has none, so it can be ended now. `draining`: the drain of the node
-   * moves it.
+   * `here`: the node is connected, so the member can be ended now. `none`: the member has no place. `draining`: the
+   * drain of the node moves it. `away`: the node is not connected.
    */
-  readonly node: 'here' | 'draining' | 'away';
-  /** The member's record says that it is outdated. */
+  readonly node: 'here' | 'none' | 'draining' | 'away';
+  /** True when the member's record says that it is outdated. */
   readonly isMarked: boolean;
   /** The message of the member's status, which says why it is not up. */
   readonly message: string | null;
@@ -47,7 +47,7 @@ export type Role =
   | { readonly is: 'heir' }
   | { readonly is: 'spare'; readonly of: string };
 
-/** The configuration is gone, and its rollout goes with it. */
+/** The facts when the configuration is gone: its rollout goes with it. */
 export interface GoneFacts {
   readonly kind: 'gone';
   readonly name: string;
@@ -61,11 +61,11 @@ export interface RolloutFacts {
   /** The revision of the configuration's file. */
   readonly hash: string;
   readonly update: Update;
-  /** Undefined: the configuration has no rollout yet. */
+  /** The record of the rollout; undefined: the configuration has none yet. */
   readonly rollout: RolloutRecord | undefined;
   /** True when the content of the file is not the one that the rollout has taken up. */
   readonly isNews: boolean;
-  /** In order of age. */
+  /** The members in order of age. */
   readonly members: readonly Member[];
   /**
    * Ids of members that minimum-service ends, now or when their players have left. Empty unless the content of a member
@@ -74,7 +74,7 @@ export interface RolloutFacts {
   readonly leaving: ReadonlySet<string>;
   /** The outlook of one more instance with the content of the rollout. */
   readonly outlook: Outlook;
-  /** The time since the rollout began, and since its last progress; 0 where there is none. */
+  /** The time since the rollout began; `stalledMs`: the time since its last progress. 0 when there is none. */
   readonly agedMs: number;
   readonly stalledMs: number;
   /** The digests of the templates that the members have, by `templateKeyOf`; empty unless `update.templates`. */

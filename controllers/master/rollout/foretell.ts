@@ -9,7 +9,7 @@ import { mayMove } from './plan.js';
 import { followed, taken } from './record.js';
 
 export interface Foretold {
-  /** The record when the first looks have changed no more; undefined: there is no rollout. */
+  /** The record that the rollout will have before it makes its first move; undefined: there is no rollout. */
   readonly rollout: RolloutRecord | undefined;
   /** The victims, in the order in which they go. */
   readonly victims: readonly ForetoldVictim[];
@@ -20,9 +20,9 @@ export interface Foretold {
 
 export interface ForetoldVictim extends Pick<Member, 'id' | 'static'> {
   readonly isUp: boolean;
-  /** The rollout leaves the victim alone while it has players. */
+  /** True when the rollout leaves the victim alone while it has players. */
   readonly waits: boolean;
-  /** A replacement already stands beside the victim. */
+  /** True when a replacement already stands beside the victim. */
   readonly hasSpare: boolean;
 }
 
@@ -34,10 +34,13 @@ export const NO_ROLLOUT: Foretold = {
   budget: { surge: 0, unavailable: 0 },
 };
 
-/** More looks than a record has states before the first move. */
+/** The most looks: more than the states that a record can pass through before its first move. */
 const MOST_LOOKS = 10;
 
-/** `facts` are those before the content is taken up; `membersOf` returns the members under the rollout that follows. */
+/**
+ * Foretells the rollout. `facts`: the facts before the rollout takes the content up. `membersOf`: returns the
+ * members under the rollout that follows.
+ */
 export function foretell(
   facts: RolloutFacts,
   membersOf: (rollout: RolloutRecord) => readonly Member[],

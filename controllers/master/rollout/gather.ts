@@ -15,14 +15,14 @@ const MOST_COMPARED = 10_000;
 /** The content and generation that the rollout brings to the members. */
 export interface Target {
   readonly content: ContentInForce;
-  /** The rollout has failed: then only contents are compared, not generations. */
+  /** True when the rollout has failed: then only contents are compared, not generations. */
   readonly isFailed: boolean;
   readonly update: Update;
 }
 
-/** The run of a member, and since when it is up (monotonic ms); null: it is not. */
+/** The run of a member. `since`: when it came up (monotonic ms); null: it is not up. */
 interface Run {
-  /** Names the run: another restart request, restart count or pid is another run. */
+  /** The name of the run: another restart request, restart count or pid means another run. */
   readonly run: string;
   readonly since: number | null;
   /** True when this is not the run that the rollout first saw. */
@@ -51,7 +51,7 @@ export class Members {
     return members;
   }
 
-  /** As `gather`, and notes nothing. */
+  /** Lists the same members as `gather`, but notes nothing. */
   look(name: string, target: Target, now: number): Member[] {
     return this.#gather(name, target, now).members;
   }
@@ -76,9 +76,9 @@ export class Members {
   /** True when the instance's content is the one that the rollout brings, or needs no other process. */
   isCurrent(record: InstanceRecord, { content, isFailed, update }: Target): boolean {
     const isOfGeneration = (record.generation ?? 0) >= content.generation;
-    // A failed rollout ignores the generation: nothing can bring an earlier one back.
+    // Ignore the generation when the rollout has failed: nothing can bring an earlier generation back.
     if (!isOfGeneration && !isFailed) return false;
-    // With `manual`, another content alone makes no instance outdated.
+    // With `manual`, an instance is not outdated just because it has another content.
     if (update.strategy === 'manual' || record.revision === content.hash) return true;
     return this.#isSameProcess(record, content);
   }
@@ -120,7 +120,7 @@ export class Members {
   }
 
   #nodeOf({ placement }: InstanceRecord): Member['node'] {
-    if (placement === null) return 'here';
+    if (placement === null) return 'none';
     const node = this.#options.nodes.get(placement.nodeId)?.value;
     if (node?.condition !== 'connected') return 'away';
     return node.drain === undefined ? 'here' : 'draining';
@@ -143,7 +143,7 @@ export class Members {
   #isUp(record: InstanceRecord): boolean {
     const { state, awaitsReport, awaitsRestart, exitCode } = record.status;
     if (hasFinished(record)) return exitCode === 0;
-    // The record shows the earlier run until the node has taken up the restart.
+    // Until the node has taken up the restart, the record still shows the earlier run.
     const isKnown = awaitsReport === undefined && awaitsRestart === undefined;
     return state === 'ONLINE' && isKnown && this.#conditionOf(record) === 'connected';
   }
@@ -165,7 +165,10 @@ function roleOf({ replaces }: InstanceRecord, ids: ReadonlySet<string>): Role {
   return ids.has(replaces) ? { is: 'spare', of: replaces } : { is: 'heir' };
 }
 
-/** The master sees no pid of a container, so the restart request tells its runs apart. */
+/**
+ * The run of a member now. The restart token is part of its name, because the master sees no pid of a
+ * container.
+ */
 function runOf({ status, desired }: InstanceRecord, before: Run | undefined, upNow: number | null): Run {
   const run = `${desired.restartToken}/${status.restarts}/${status.pid}`;
   const isSame = before?.run === run;

@@ -6,9 +6,9 @@ import type { Member, RolloutFacts } from './facts.js';
 
 /** The members of one rollout, judged once. */
 export interface Judged {
-  /** The members that are no spares: each is a place of the service to be filled. */
+  /** The members except the spares: each is a place of the service that an instance fills. */
   readonly slots: readonly Member[];
-  /** By the id of an original, the replacement that stands beside it. */
+  /** The replacement that stands beside an original, by the original's id. */
   readonly spares: ReadonlyMap<string, Member>;
   /** Ids of the members that have the content of the rollout and are good. */
   readonly good: ReadonlySet<string>;
@@ -53,7 +53,7 @@ export function isCurrent({ content }: Member): boolean {
   return content === 'current';
 }
 
-/** Whether the rollout leaves a member alone because of its players. */
+/** True when the rollout leaves a member alone because of its players. */
 export function hasGuests({ update, agedMs }: RolloutFacts, member: Member): boolean {
   const { strategy, players, playersSeconds } = update;
   const isUsed = mayBeUsed(member.players);
@@ -64,8 +64,8 @@ export function hasGuests({ update, agedMs }: RolloutFacts, member: Member): boo
 }
 
 /**
- * A rollout under way replaces every outdated member. A failed rollout replaces only members of its own content that
- * are not up, so that as many stand again as before.
+ * True when the rollout replaces the member. A rollout under way replaces every outdated member. A failed
+ * rollout replaces only members of its own content that are not up, so that as many stand again as before.
  */
 function isVictim({ rollout }: RolloutFacts, member: Member): boolean {
   if (rollout === undefined || isCurrent(member) || member.node === 'away') return false;
@@ -80,14 +80,18 @@ function rank(facts: RolloutFacts, member: Member): number {
   return hasGuests(facts, member) ? 2 : 1;
 }
 
-/** Percentages count the ready members that may be replaced, not those that are left alone for their players. */
+/**
+ * How many spares there may be, and how many slots may lack an instance. Percentages are of the ready members
+ * that may be replaced, without those that are left alone for their players.
+ */
 function budgetOf(facts: RolloutFacts, ready: readonly Member[]): Pick<Budget, 'surge' | 'unavailable'> {
   const { update, outlook } = facts;
   const base = ready.filter((one) => !hasGuests(facts, one)).length;
   // At the maximum no spare is possible: the old instance goes first.
   const surge = outlook.isAtMaximum ? 0 : amountOf(update.maxSurge, base, 'up');
   const unavailable = amountOf(update.maxUnavailable, base, 'down');
-  // Both percentages may round to 0; then at least one slot may be unavailable, or the rollout would stand still.
+  // Both numbers may be 0, for example by rounding. Then let one slot be unavailable, or the rollout would
+  // stand still.
   return { surge, unavailable: surge === 0 ? Math.max(1, unavailable) : unavailable };
 }
 

@@ -20,8 +20,8 @@ export function planMoves(facts: RolloutFacts, judged: Judged): RolloutMove[] {
 }
 
 /**
- * The members with the rollout's content that are yet to become good. While there are any, or victims that can go, the
- * progress deadline runs.
+ * The members that the rollout made or updated, and that are not good yet. While there are any, or victims
+ * that can go, the progress deadline runs.
  */
 export function pendingOf({ members }: RolloutFacts, { good }: Pick<Judged, 'good'>): Member[] {
   return members.filter(
@@ -30,11 +30,11 @@ export function pendingOf({ members }: RolloutFacts, { good }: Pick<Judged, 'goo
 }
 
 /** The victims that have no players to wait for. Only pace, room or the canaries may hold them back. */
-export function readyToGo(facts: RolloutFacts, { victims }: Judged): Member[] {
+export function readyToGo(facts: RolloutFacts, { victims }: Pick<Judged, 'victims'>): Member[] {
   return victims.filter((one) => !hasGuests(facts, one) || one.up === null);
 }
 
-/** Removes from each pair the instance that is not needed any more. Slots stay as ready as they were. */
+/** Removes from each pair the instance that is not needed any more. No slot loses a ready instance by that. */
 function removalsOf(facts: RolloutFacts, judged: Judged): MoveStep[] {
   const steps: MoveStep[] = [];
   // A failed rollout leaves its pairs to the replacement controller.
@@ -51,7 +51,10 @@ function removalsOf(facts: RolloutFacts, judged: Judged): MoveStep[] {
   return steps;
 }
 
-/** Updates one static member at a time across all nodes: an updated one must be good before the next. */
+/**
+ * Updates one static member at a time, across all nodes: an updated member must be good before the next one
+ * is updated.
+ */
 function planStatic(facts: RolloutFacts, { victims, slots, good }: Judged): RolloutMove | undefined {
   const isBusy = slots.some((one) => one.static && isCurrent(one) && !good.has(one.id));
   if (isBusy || isCanaryFull(facts)) return undefined;
@@ -67,11 +70,25 @@ function planNext(
   judged: Judged,
   removals: readonly MoveStep[],
 ): RolloutMove | undefined {
-  if (facts.outlook.isDelayed || isCanaryFull(facts)) return undefined;
+  if (facts.outlook.isDelayed) return undefined;
+  const move = giveRoom(facts, judged);
+  if (move !== undefined) return move;
+  if (isCanaryFull(facts)) return undefined;
   const waiting = judged.victims.filter((one) => !one.static && !judged.spares.has(one.id));
   const free = waiting.find((one) => one.up === null || !hasGuests(facts, one));
   if (free !== undefined) return replaceOne(facts, judged, free, removals);
   return surgeForGuests(facts, judged, waiting);
+}
+
+/** Ends a victim first when its spare lost its room to another configuration, and one more slot may be unavailable. */
+function giveRoom(facts: RolloutFacts, { victims, spares, budget }: Judged): MoveStep | undefined {
+  if (facts.outlook.obstacle === null || budget.missing >= budget.unavailable) return undefined;
+  for (const { id } of readyToGo(facts, { victims })) {
+    const spare = spares.get(id);
+    if (spare !== undefined && isCurrent(spare) && spare.node === 'none')
+      return { do: 'remove', id, staying: spare.id, why: `${spare.id} needs its room` };
+  }
+  return undefined;
 }
 
 function replaceOne(
@@ -95,7 +112,10 @@ function replaceOne(
   return budget.missing < budget.unavailable ? { do: 'replace', id, content } : undefined;
 }
 
-/** A good replacement whose own original is kept by players; it may stand in for a victim that has no replacement. */
+/**
+ * A good replacement whose original stays because of its players. It can take the place of a victim that has
+ * no replacement.
+ */
 function heirFor(facts: RolloutFacts, judged: Judged, removals: readonly MoveStep[]): Member | undefined {
   if (removals.length > 0) return undefined;
   const kept = judged.victims.find((one) => {
@@ -106,7 +126,7 @@ function heirFor(facts: RolloutFacts, judged: Judged, removals: readonly MoveSte
   return kept && judged.spares.get(kept.id);
 }
 
-/** When players keep all victims, makes one spare, so that new players find the new content. */
+/** When all victims have players and so stay, makes one spare: new players then find the new content. */
 function surgeForGuests(
   facts: RolloutFacts,
   { spares }: Judged,

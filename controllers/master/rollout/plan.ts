@@ -21,7 +21,7 @@ export function plan(facts: RolloutFacts | GoneFacts): Plan<RolloutStep> {
   if (facts.kind === 'gone') return { steps: [{ do: 'forget', name: facts.name }] };
   const { rollout: before } = facts;
   const begun = taken(facts);
-  // The new record is written first; the next round decides everything else by it.
+  // Write the new record first: the next round decides everything else by it.
   if (begun !== undefined) return { steps: [{ do: 'write', before, rollout: begun }] };
   if (before === undefined) return { steps: [] };
   const judged = judge(facts);
@@ -36,8 +36,8 @@ export function plan(facts: RolloutFacts | GoneFacts): Plan<RolloutStep> {
 }
 
 /**
- * True while the rollout may move instances. Awaiting a promotion, it only removes what its canaries replace; the
- * promotion makes the next moves.
+ * True while the rollout may move instances. While it awaits a promotion, it only removes instances that its
+ * canaries replace.
  */
 export function mayMove({ state }: RolloutRecord): boolean {
   return state !== 'paused' && state !== 'complete' && state !== 'rolled-back';
@@ -55,7 +55,7 @@ function marksOf(facts: RolloutFacts, { victims }: Judged): RolloutStep[] {
     .map(({ id, isMarked }) => ({ do: 'mark', id, isOutdated: !isMarked }));
 }
 
-/** The time until the decision may differ without any event. */
+/** The time until the decision may change without any event. */
 function recheckOf(facts: RolloutFacts, rollout: RolloutRecord, judged: Judged): number {
   const { update, agedMs, stalledMs, outlook, members } = facts;
   if (rollout.state === 'paused' || rollout.state === 'complete') return Number.POSITIVE_INFINITY;

@@ -55,7 +55,7 @@ export class Rollouts implements Reconciler<RolloutFacts | GoneFacts, RolloutSte
     this.#ages = new Ages(options.clock);
   }
 
-  /** Undefined: the configuration has nothing to roll out. */
+  /** The facts for a round; undefined: the configuration has nothing to roll out. */
   observe(name: string): RolloutFacts | GoneFacts | undefined | Promise<RolloutFacts | undefined> {
     const record = this.#options.configurations.get(name)?.value;
     const rollout = this.#rolloutOf(name);
@@ -199,7 +199,7 @@ export class Rollouts implements Reconciler<RolloutFacts | GoneFacts, RolloutSte
       if (written === undefined) throw new Conflict(`the rollout of ${rollout.name} changed meanwhile`);
     }
     const isAsBefore = before?.state === rollout.state && before.since === rollout.since;
-    // Log nothing for the first content of a configuration: it replaced none.
+    // Log nothing for the first content of a configuration: it replaced no other.
     if (isAsBefore || (before === undefined && rollout.state === 'complete')) return;
     const level = rollout.state === 'failed' || rollout.reason !== null ? 'warn' : 'info';
     logger[level]({ configuration: rollout.name, state: rollout.state }, sentenceOf(rollout));
@@ -218,7 +218,7 @@ export class Rollouts implements Reconciler<RolloutFacts | GoneFacts, RolloutSte
     const name = instances.get(id)?.value.configurationName ?? '';
     const content = contents.targetOf(name);
     if (content === undefined) throw new Conflict(`the rollout of ${name} is gone`);
-    // A rollback or a changed file may have made the decision void meanwhile.
+    // Check again before the write: a rollback or a changed file may have made the decision void.
     const isStill = (): boolean => {
       const now = contents.targetOf(name);
       return now?.hash === content.hash && now.generation === content.generation;
@@ -245,7 +245,7 @@ export class Rollouts implements Reconciler<RolloutFacts | GoneFacts, RolloutSte
     const record = instances.get(step.id)?.value;
     if (rollout === undefined || record === undefined || !this.#isDue(record, step.do === 'create'))
       throw new Conflict(`the rollout of ${name}, or ${step.id}, changed meanwhile`);
-    // A creation brings its own check of the rollout.
+    // A creation needs no check here, because it checks the rollout itself.
     if (step.do !== 'remove') return [];
     return [{ do: 'check', key: set.keyOf(name), expectedRevision: rollout.revision }];
   }

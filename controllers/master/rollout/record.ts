@@ -17,8 +17,8 @@ import { pendingOf, readyToGo } from './moves.js';
 const MOST_MESSAGE_CHARS = 400;
 
 /**
- * The record that takes up what the file or the templates say now. Undefined: the rollout has taken it up already, or
- * must not yet.
+ * The record that takes up the present content of the file or of the templates. Undefined: the rollout has
+ * taken it up already, or must not do so yet.
  */
 export function taken(facts: RolloutFacts): RolloutRecord | undefined {
   const { rollout, hash, isNews, update } = facts;
@@ -32,7 +32,10 @@ export function taken(facts: RolloutFacts): RolloutRecord | undefined {
   return takenTemplates(facts, rollout);
 }
 
-/** The first record of a rollout. It also replaces the instances of other contents. */
+/**
+ * The first record of a configuration's rollout. It begins to replace instances of other contents, if there
+ * are any.
+ */
 function first(facts: RolloutFacts): RolloutRecord {
   const older = facts.members.filter(({ revision }) => revision !== facts.hash);
   const lastGood = older.findLast(({ up }) => up !== null);
@@ -40,7 +43,7 @@ function first(facts: RolloutFacts): RolloutRecord {
   return { ...begun(facts, 'content', null), state: 'complete', endedAt: facts.now, isPromoted: true };
 }
 
-/** With `manual`, another content only becomes the one for new instances; the rollout ends at once. */
+/** The record under `manual`: the content becomes the one for new instances, and the rollout ends at once. */
 function settledOn(rollout: RolloutRecord, { hash, now }: RolloutFacts): RolloutRecord {
   const isRestarting = rollout.state === 'rolling' && rollout.cause === 'restart';
   if (isRestarting) return { ...rollout, to: hash, from: null };
@@ -103,7 +106,7 @@ export function followed(facts: RolloutFacts, rollout: RolloutRecord, judged: Ju
     return facts.update.promote === 'manual'
       ? { ...next, state: 'awaiting-promotion', progressAt: null }
       : { ...next, isPromoted: true, progressAt: facts.now };
-  // Fail at once: no waiting makes an unsafe update safe. But what minimum-service ends keeps its directory.
+  // Fail at once when an update would empty a directory: waiting does not help.
   if (loserOf(facts, judged) !== undefined) return failed(next, facts, judged);
   const isLate = rollout.progressAt !== null && isActive && !hasProgress;
   return isLate && facts.stalledMs >= facts.update.progressSeconds * 1000
@@ -111,7 +114,7 @@ export function followed(facts: RolloutFacts, rollout: RolloutRecord, judged: Ju
     : next;
 }
 
-/** True when a step is possible, or a member is to become good. Waiting for players is neither. */
+/** True when a step is possible, or a member is not good yet. Waiting for players counts as neither. */
 function isGettingOn(facts: RolloutFacts, judged: Judged): boolean {
   return pendingOf(facts, judged).length > 0 || readyToGo(facts, judged).length > 0;
 }
@@ -144,7 +147,10 @@ function failed(rollout: RolloutRecord, facts: RolloutFacts, judged: Judged): Ro
     : { ...next, state: 'failed', endedAt: now };
 }
 
-/** A member whose directory an update would empty. */
+/**
+ * A victim whose directory an update would empty; undefined: there is none. Members that minimum-service ends
+ * do not count, because they are not updated.
+ */
 function loserOf({ leaving }: RolloutFacts, { victims }: Judged): Member | undefined {
   return victims.find(({ id, content }) => content === 'unsafe' && !leaving.has(id));
 }

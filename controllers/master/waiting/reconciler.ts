@@ -65,7 +65,7 @@ export class Waiting implements Reconciler<WaitingFacts, LookStep> {
     const [id] = take(1);
     const first = id === undefined ? undefined : places.factsOf(id);
     if (first === undefined || first.task === null) return undefined;
-    // Placement looks at each new instance directly, unless the instance waits for a node to come back.
+    // Leave out a new instance: placement looks at it directly, unless it waits for a node to come back.
     if (first.message === null && first.task === 'place' && first.awaited.forMs <= 0) return undefined;
     return { size: members.size, take, first, room: () => places.room(first.id, members.size) };
   }

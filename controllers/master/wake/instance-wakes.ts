@@ -36,8 +36,8 @@ export function* wakesOfInstance(change: Change<InstanceRecord>, facts: WakeFact
 }
 
 /**
- * The wakes when a record was set aside, or one set aside was removed. The rule does not ask what it held, or which
- * configuration it had.
+ * The wakes when a record is set aside, or when a record that was set aside is gone. The rule does not read
+ * what the record holds, so it wakes every configuration.
  */
 function* wakesOfSetAside(facts: WakeFacts): Generator<Wake> {
   for (const [name] of facts.configurations.entries()) yield* wakesOfCount(name, facts, COUNT_AGAIN_MS);
@@ -45,8 +45,8 @@ function* wakesOfSetAside(facts: WakeFacts): Generator<Wake> {
 }
 
 /**
- * True when the instance may be due to take the content in force. A change of players alone matters only to instances
- * that wait for theirs to leave.
+ * True when the instance may be due to take the content in force. A change of players alone matters only for
+ * an instance with `updateWhenEmpty`.
  */
 function mayTakeContent({ before, after }: Change<InstanceRecord>, facts: WakeFacts): boolean {
   if (after === undefined) return false;
@@ -65,7 +65,8 @@ function mayTakeContent({ before, after }: Change<InstanceRecord>, facts: WakeFa
 }
 
 /**
- * True when a rollout may go on. A rollout that follows templates learns from a new place which templates it brings.
+ * True when a rollout may go on. A rollout that follows templates also needs to know of a new place, because
+ * the place names the templates.
  */
 function concernsRollout(
   { before, after }: Change<InstanceRecord>,
@@ -109,15 +110,15 @@ function isUsed({ status }: InstanceRecord): boolean {
 }
 
 /**
- * True for a wanted instance on a lost node that lacks the mark: placement just put it there, or a client reported a
- * state.
+ * True for a wanted instance on a lost node that is not marked as lost. Placement has just put it there, or a
+ * client has reported another state.
  */
 function standsOnLostNode({ desired, placement, status }: InstanceRecord, { nodes }: WakeFacts): boolean {
   if (placement === null || desired.goal !== 'run' || status.reason === 'node-lost') return false;
   return status.state !== 'STOPPED' && nodes.get(placement.nodeId)?.value.condition === 'lost';
 }
 
-/** The draining nodes that hold the instance, its original of now or of before, or a replacement of it. */
+/** The draining nodes that hold the instance, its original, or a replacement of it. */
 function drainsOf(change: Change<InstanceRecord>, facts: WakeFacts): Iterable<string> {
   const draining = facts.draining.get(true);
   if (draining.size === 0) return draining;

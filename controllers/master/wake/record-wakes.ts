@@ -1,4 +1,6 @@
-/** The wakes of a change of any record but an instance's, and of the master's contact with a node. */
+/**
+ * The keys to look at when a record other than an instance's changes, or when the master's contact with a node changes.
+ */
 import type { Configuration, ConfigurationRecord } from '../../../src/model/configuration.js';
 import type { ConfigurationHistory } from '../../../src/model/configuration-history.js';
 import type { NodeRecord } from '../../../src/model/node.js';
@@ -43,7 +45,7 @@ export function* wakesOfRevision({ id, after }: Change<Configuration>, facts: Wa
     if (record !== undefined && waitingGroupOf(record) !== undefined)
       yield { controller: 'placement', key, when: 'first' };
   }
-  // The last instance with this revision may have gone before the mirror showed the revision.
+  // Look at the revision again: its last instance may have gone before the mirror showed the revision.
   yield { controller: 'instance-cleanup', key: revisionKey(id), when: LOOK_FOR_USE_MS };
 }
 
@@ -55,7 +57,8 @@ export function* wakesOfNode({ id, before, after }: Change<NodeRecord>, facts: W
   const isDrainNews = (before?.drain === undefined) !== (after?.drain === undefined);
   if (before?.condition !== after?.condition || isDrainNews)
     for (const [name] of facts.configurations.entries()) yield* wakesOfCount(name, facts, 0);
-  // A drain that was called off leaves pairs to resolve, and so may a node that is back.
+  // Wake the pairs of this node: a drain that was called off leaves pairs to resolve, and so may a node that
+  // is back.
   for (const key of facts.replacements.keys())
     if (facts.instances.get(key)?.value.placement?.nodeId === id)
       yield { controller: 'replacement', key, when: 0 };

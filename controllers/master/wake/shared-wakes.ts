@@ -26,7 +26,7 @@ export function* wakesOfPlaces({ awaitingPlace }: WakeFacts): Generator<Wake> {
   if (done !== true) yield { controller: 'waiting', key: ALL_THAT_WAITS, when: LOOK_AGAIN_MS };
 }
 
-/** The wakes when templates appeared, changed or went. They do not ask which instance gets which template. */
+/** The wakes when templates appeared, changed or went. The rule does not ask which instance gets which template. */
 export function* wakesOfTemplates(facts: WakeFacts): Generator<Wake> {
   for (const group of facts.awaitingPlace.keys())
     for (const key of facts.awaitingPlace.get(group))
@@ -48,7 +48,8 @@ function* wakesOfContents({
     const ids = awaitingContent.get(revision);
     const [one = ''] = ids;
     const name = instances.get(one)?.value.configurationName ?? '';
-    // Skip instances that have the content. During a rollout, the content in force may be the last good one.
+    // Skip instances that have the content already. During a rollout do not skip: the content in force may be
+    // the last good one.
     const hasIt = configurations.get(name)?.value.hash === revision && !rollingOut.get(true).has(name);
     if (!hasIt) for (const key of ids) yield { controller: 'content', key, when: LOOK_AGAIN_MS };
   }

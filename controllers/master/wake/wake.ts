@@ -27,8 +27,8 @@ export interface Wake {
 }
 
 /**
- * `first`: the key runs before others, and its failures are forgotten. A number: it runs after so many ms, once for all
- * wakes until then.
+ * When the key runs. `first`: before others, and its failures are forgotten. A number: after so many ms, once
+ * for all wakes until then.
  */
 export type When = 'first' | number;
 
@@ -51,11 +51,11 @@ export interface WakeFacts extends StateRecords {
    * revision.
    */
   readonly awaitingContent: LookupReader<string>;
-  /** Under `true`: nodes that are being drained; their instances wait for places, too. */
+  /** The nodes that are being drained, under the key `true`. Their instances wait for places, too. */
   readonly draining: LookupReader<true>;
-  /** Under `true`: configurations whose rollouts move instances, or may. */
+  /** The configurations whose rollouts move instances, or may do so, under the key `true`. */
   readonly rollingOut: LookupReader<true>;
-  /** Under `true`: configurations whose rollouts treat a changed template as new content. */
+  /** The configurations whose rollouts treat a changed template as a new content, under the key `true`. */
   readonly followingTemplates: LookupReader<true>;
 }
 
@@ -66,8 +66,8 @@ function waitingGroupsOf(record: InstanceRecord): readonly string[] {
 }
 
 /**
- * The revision of an instance that may wait for room on its node, or none. Only an instance that its node holds needs
- * room there for another content.
+ * The revision of an instance that may wait for room on its node; none if it does not wait. Only an instance
+ * that a node holds needs room for another content there.
  */
 function revisionsToLeave(record: InstanceRecord): readonly string[] {
   if (record.placement === null || isAtRest(record)) return [];

@@ -83,7 +83,7 @@ export class Adoption {
       if (handle.runtime === runtime.key) this.#square(handle, held.get(handle.id));
     for (const entry of held.values())
       if (handles.get(entry.instanceId) === undefined) this.#open(runtime, entry);
-    // Handles first: an exit that arrives during these waits must find the handle of its run.
+    // Do this after the handles are made: an exit that arrives during these waits must find the handle of its run.
     for (const entry of news) if (isKnown(entry)) await this.#noteLogPlace(entry);
   }
 
@@ -160,7 +160,8 @@ export class Adoption {
    */
   async #takeUpLimits(areAllAsked: boolean): Promise<void> {
     const { handles, desired, limits } = this.#parts;
-    // Live instances with unknown limits: the limits of any earlier run may be theirs.
+    // Live instances whose group was not found. Their process may be in the group of any earlier run, so all their
+    // groups stay.
     const unknown = new Set<string>();
     for (const handle of handles.values()) {
       const { id, run } = handle;

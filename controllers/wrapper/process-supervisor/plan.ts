@@ -29,7 +29,7 @@ export function plan(facts: SupervisorFacts, now: number): SupervisorPlan {
   const report = describe(facts);
   const isNews =
     report !== undefined && !(facts.reported !== undefined && isSameReport(facts.reported, report));
-  // A state that is about to change is not reported; a state that stays, or waits, is.
+  // A state that this plan is about to end is not reported. A state that stays, or waits for something, is reported.
   const isPassing = action.steps.some(
     (step) => step.do === 'start' || step.do === 'settle-stop' || step.do === 'accept-restart',
   );
@@ -145,7 +145,7 @@ function isMistaken(facts: SupervisorFacts, handle: Handle): boolean {
   if (facts.desired === undefined) return false;
   const { assignment, configuration } = facts.desired;
   if (handle.configurationName !== assignment.configurationName) return true;
-  // Until the restart, the run ends by the settings of its own content.
+  // Until a requested restart happens, the run is stopped by the stop settings of its own content.
   if (isRestartAsked(facts, handle)) return false;
   if (handle.static !== configuration.static) return true;
   return stoppingOf(handle) === null && !isSameValue(handle.stop, stopSettingsOf(configuration));

@@ -35,7 +35,10 @@ export class Readiness {
     return asked !== undefined && wanted !== undefined && !isDeepStrictEqual(asked, wanted);
   }
 
-  /** Begins the check of a run; a check of an earlier run ends. Throws Conflict when the run has ended, or its configuration asks for no check. */
+  /**
+   * Begins the check of a run; a check of an earlier run ends. Throws Conflict when the run has ended, or when its
+   * configuration asks for no check.
+   */
   check(id: string, run: number): void {
     const { desired, handles } = this.#parts;
     const handle = handles.get(id);

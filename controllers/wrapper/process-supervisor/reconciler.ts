@@ -104,7 +104,7 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
         handles.move(id, settled);
         return;
       case 'accept-restart':
-        // The next run may have another content.
+        // Note the content too, because the next run may have another content.
         handles.move(id, (handle) => ({
           ...renewed(handle, step.restartToken),
           ...(wanted && contentOf(wanted)),
@@ -123,7 +123,7 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
 
   /** The state and the plans of an instance, for `why`; undefined: the node has no handle for it. */
   describe(id: string): Omit<InstanceDescription, 'exits'> | undefined {
-    // `observe` would forget an instance without a handle.
+    // Do not call `observe` without a handle: it would forget the instance.
     const facts = this.#parts.handles.get(id) === undefined ? undefined : this.observe(id);
     return facts === undefined ? undefined : describeRun(facts, this.#parts.clock.monotonic());
   }
@@ -142,7 +142,7 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
     if (handle?.run === run.run && handle.phase.is === 'up') this.#recordExit(handle, exit);
   }
 
-  /** Notes in the handle an exit that no daemon saw, whatever run the handle knew. */
+  /** Notes in the handle an exit that no daemon saw. Unlike `noteExit`, this works in every phase of the handle. */
   noteFoundExit(handle: Handle, exit: Exit): void {
     if (!this.#starter.keepExit({ instanceId: handle.id, run: handle.run }, exit))
       this.#recordExit(handle, exit);
@@ -185,14 +185,14 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
     // The disk may have an older handle of this instance. A daemon killed now would come back with that handle, and
     // restart the instance.
     if (restartToken > 0) return handles.keep();
-    // The start, not the install, waits until the desired state is on disk.
+    // Do not wait here: the start, not the install, needs the desired state on disk.
     void desired.keep(id);
   }
 
   #identify(id: string): void {
     const wanted = this.#parts.desired.get(id);
     if (wanted === undefined) throw new Conflict(`instance ${id} is no longer desired here`);
-    // Its runtime stays: that runtime holds the process.
+    // Keep the handle's runtime: that runtime holds the process.
     const { runtime: _, ...content } = contentOf(wanted);
     const { configurationName } = wanted.assignment;
     this.#parts.handles.change(id, { configurationName, ...content });

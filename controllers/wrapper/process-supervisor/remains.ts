@@ -13,7 +13,7 @@ const SWEEP_AFTER_MS = 200;
 
 export class Remains {
   readonly #parts: NodeParts;
-  /** Crashed runs, by `<id>/<run>`, whose remains outside of the groups still have to be ended. */
+  /** Crashed runs that may have left processes outside of their groups, which are still to be killed; by `<id>/<run>`. */
   readonly #sweeps = new Map<string, { readonly handle: Handle; readonly timer: TimerHandle }>();
 
   constructor(parts: NodeParts) {
@@ -21,8 +21,8 @@ export class Remains {
   }
 
   /**
-   * Looks for remains once, and with `kill` sends them SIGKILL. A process in the run's control group counts whatever
-   * the runtime finds. Throws Conflict when the run is no longer the planned run.
+   * Looks for remains once, and with `kill` sends them SIGKILL. A process in the run's control group is a remain,
+   * even when the runtime finds none. Throws Conflict when the run is no longer the planned run.
    */
   async check(id: string, number: number, kill: boolean): Promise<void> {
     const { handles, runtimes, clock, limits } = this.#parts;

@@ -56,11 +56,11 @@ function say(facts: SupervisorFacts, handle: Handle, goal: SupervisorGoal): Said
   switch (phase.is) {
     case 'up':
       if (phase.stopping !== null) return sayStopping(facts, handle, phase.stopping, goal);
-      // A run with a former content is about to be ended; the report of its stop follows.
+      // Report nothing for a run of a former content: it is about to be ended, and the report of its stop follows.
       return isOfItsRun(facts, handle) ? sayUp(facts, handle) : undefined;
     case 'remaining':
       if (phase.stopping !== null) return sayStopping(facts, handle, phase.stopping, goal);
-      // A finished instance has its end reported only after its remains are gone.
+      // Report the end of a finished instance only after its remains are gone.
       return isFinished(facts, handle) ? undefined : sayEnded(facts, handle, goal);
     case 'starting':
     case 'stopped':

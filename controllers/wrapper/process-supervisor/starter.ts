@@ -159,7 +159,7 @@ export class Starter {
     const process = await runtime.start({
       ...spec,
       controlGroups,
-      // A getter, because most runtimes do not look at the signal.
+      // Use a getter, because most runtimes never read the signal.
       get signal() {
         return cancel.signal;
       },
@@ -174,7 +174,7 @@ export class Starter {
         {
           ...started,
           restarts: handle.restarts + (handle.exit !== null && handle.streak > 0 ? 1 : 0),
-          // A readiness check that is added to the configuration later applies to later runs only.
+          // A run that starts without a check counts as ready, even when a check is added to its configuration later.
           readiness:
             configuration.readiness === undefined ? { run, isReady: true, problem: null } : started.readiness,
         },

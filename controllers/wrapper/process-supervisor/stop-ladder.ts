@@ -7,7 +7,8 @@
  * ```
  *
  * A ladder without a stop command begins with the signal, and a ladder with a time of 0 begins with SIGKILL. The ladder
- * ends when nothing of the run lives. Pure; the handle keeps when it began, so that the next daemon goes on from there.
+ * ends when nothing of the run lives. Pure. The handle records when the ladder began,
+ * so that the next daemon goes on from there.
  */
 import type { StopSettings, StopSignal } from '../../../src/model/stopping.js';
 import type { Handle, Remaining, Stopping, Up } from '../../../src/node/handle.js';
@@ -35,7 +36,7 @@ export function planRemains(
   now: number,
 ): SupervisorPlan {
   const isTimeOver = stopping === null || (killDueInMs(stopping, stop, now) ?? 0) <= 0;
-  // The remains get the stop signal: only the ended process could have heard the stop command.
+  // Send the stop signal to the remains, because only the ended process could have read the stop command.
   if (stopping?.signal === null && checkedAt !== null)
     return { steps: [{ do: 'signal', signal: isTimeOver ? 'SIGKILL' : stop.signal, run }] };
   if (checkedAt !== null && now - checkedAt < REMAINS_EVERY_MS)
@@ -44,8 +45,8 @@ export function planRemains(
 }
 
 /**
- * Plans for a process that is wanted, but that an earlier stop of its node told to end. No further signal is sent. When
- * the time of that stop is over and the process lives, the stop is forgotten.
+ * Plans for a process that is wanted again, after an earlier stop of its node told it to end. No further signal is
+ * sent. When the time of that stop is over and the process still lives, the stop is forgotten.
  */
 export function planSpared({ stop }: Handle, stopping: Stopping, now: number): SupervisorPlan {
   const killInMs = killDueInMs(stopping, stop, now) ?? 0;

@@ -1,7 +1,7 @@
 /**
  * The installer's decisions: before the supervisor may start an instance, give it a complete working directory. The
- * directory is made from exactly the template digests that the master named. A restart that nobody asked for takes the
- * digests of the last install while the others cannot be had.
+ * directory is made from exactly the template digests that the master named. A restart that nobody asked for, as
+ * after a crash, uses the trees of the last install when newer ones cannot be had.
  */
 import type { Plan } from '../../../src/loop/reconciler.js';
 import type { ResolvedTemplate } from '../../../src/model/template.js';
@@ -28,7 +28,7 @@ export type InstallerStep =
   | { readonly do: 'note-missing'; readonly templates: readonly string[]; readonly message: string }
   /** Bring one tree into the cache, whole and verified. */
   | { readonly do: 'fetch'; readonly digest: string }
-  /** Make the working directory anew: a template changed since it was made for a start that has not come yet. */
+  /** Discard the prepared working directory, because a template has changed before the start came. */
   | { readonly do: 'discard-install' }
   /** Make the working directory for the next start, all or nothing. */
   | {
@@ -106,7 +106,10 @@ function repeatable(
   return namesOf(last).join() === namesOf(templates).join() ? last : undefined;
 }
 
-/** True when the trees for the start are all in the cache and differ from the prepared trees. */
+/**
+ * True when the prepared directory was made from other trees than the start needs, and the needed trees are all in
+ * the cache.
+ */
 function isOutdated(
   { handle, missingDigests }: InstallerFacts,
   templates: readonly ResolvedTemplate[],
@@ -116,7 +119,10 @@ function isOutdated(
   return digestsOf(templates) !== digestsOf(handle.installed.templates);
 }
 
-/** True when the missing tree has arrived by another fetch, or is no longer wanted. */
+/**
+ * True when the noted problem no longer delays the install: the missing tree has arrived by another fetch, or is no
+ * longer wanted.
+ */
 function isProblemOver(problem: Problem | null, missingDigests: readonly string[]): boolean {
   if (problem?.reason === 'template-missing') return true;
   return problem?.digest !== undefined && !missingDigests.includes(problem.digest);

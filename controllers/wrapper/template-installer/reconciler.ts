@@ -82,7 +82,7 @@ export class TemplateInstaller implements Reconciler<InstallerFacts, InstallerSt
   #noteMissing(id: string, { templates, message }: InstallerStep & { do: 'note-missing' }): void {
     const problem: Problem = { reason: 'template-missing', message, busyPort: null };
     this.#parts.logger.warn({ instance: id, templates }, `cannot install ${id}: ${message}`);
-    // No delay before the next try: the installer is woken when the template or the connection comes.
+    // Set no delay: the installer is woken when the template or the connection comes.
     this.#parts.handles.move(id, (handle) => hindered(handle, { problem, delay: null }));
   }
 

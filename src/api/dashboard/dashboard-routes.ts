@@ -11,7 +11,7 @@ import { sendError } from '../http/json-reply.js';
 import { defineRoute, type Route } from '../http/route.js';
 import { type DashboardFile, type DashboardPage, ENCODINGS } from './dashboard-files.js';
 
-/** The build puts the files here whose names hold the hash of their content. */
+/** The directory of the files whose names hold the hash of their content. */
 const HASHED = 'assets/';
 const FOR_EVER = 'public, max-age=31536000, immutable';
 const ASK_FIRST = 'no-cache';
@@ -70,7 +70,8 @@ async function sendPath(
   const file = files.get(path);
   if (file !== undefined) return sendFile(file, path, { request, reply });
   if (!path.startsWith(HASHED)) return sendPage(page, reply);
-  // The file belongs to another version of the page. With the page as answer, the browser would take it for a script.
+  // The file belongs to another version of the page. Answer with an error: the browser would take the page for a
+  // script.
   sendError(
     reply.header('cache-control', 'no-store'),
     'DRV_ENDPOINT_UNKNOWN',

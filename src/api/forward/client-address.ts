@@ -13,7 +13,8 @@ const CLIENT_HEADER = 'drover-client-address';
 const LINGER_MS = 2000;
 
 /**
- * Closes a connection late. Node would close over the unread bytes of a body, and the other side could lose the answer.
+ * Closes a connection late. Node would close it while bytes of a body are unread, and the other side could then lose
+ * the answer.
  */
 function closeLate(connection: Socket): void {
   connection.end();

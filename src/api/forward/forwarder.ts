@@ -17,16 +17,16 @@ import { type Handshake, relaySocket } from './socket-relay.js';
 import { type TunnelDial, TunnelPool } from './tunnel-pool.js';
 
 /**
- * The requests that each of several masters answers itself. In the API: its ping and its metrics. Beside the API: pages
- * and their files.
+ * The requests that each of several masters answers itself: its ping and its metrics in the API, and the pages and
+ * their files beside the API.
  */
 const OWN = /^\/(?:$|[?#]|(?!api(?:[/?#]|$))[^/]|api\/(?:ping|metrics)\/?(?:[?#]|$))/;
 const RETRY_AFTER_S = '1';
 const NOBODY = 'no master leads at this moment: try again';
 
 /**
- * The limit for tries of one request when leaders go away before they have answered it. The request itself may be what
- * ends them.
+ * How many leaders one request may lose before they answer; then it is refused. The limit is low, because the request
+ * itself may be what ends them.
  */
 const MOST_LOST = 2;
 
@@ -36,8 +36,8 @@ const MOST_LOST = 2;
  */
 const ANSWER_MS = 250;
 /**
- * How long a former leader still answers the requests of other masters with "not taken". On a closed connection they
- * would not know whether the request was taken.
+ * How long a former leader still answers the requests of other masters with "not taken". If it closed the connections
+ * instead, those masters would not know whether a request was taken.
  */
 const LEFT_MS = 1000;
 
@@ -52,10 +52,10 @@ interface ForwarderOptions extends ForwarderNeeds, HoldsOptions {
   readonly onLeft: () => void;
 }
 
-/** The parts in which requests and handshakes differ. */
+/** The differences between forwarding a request and forwarding a handshake. */
 interface Ways {
   readonly request: IncomingMessage;
-  /** True when asking twice does no harm. */
+  /** True when the request may be sent twice without harm. */
   readonly isSafe: boolean;
   readonly isGone: () => boolean;
   readonly here: () => void;
@@ -217,11 +217,11 @@ export class Forwarder {
           refuse(502, lostText(target.nodeId, request));
           return;
         }
-        // The request gave up its place when the leader took it.
+        // The request gave up its place when the leader took it, so it needs another place.
         hold = this.#holds.enter();
       }
       if (outcome === 'not-taken') hold = this.#holds.enter(hold);
-      // The leader may have changed in the meantime, and that change will not be told again.
+      // Look again at once when the leader has changed in the meantime: no event will tell of that change any more.
       if (hold !== undefined && !isSame(target, this.#holds.target())) continue;
       if (hold === undefined || !(await hold.again())) {
         hold?.leave();
@@ -248,7 +248,8 @@ export class Forwarder {
     const present = this.#present;
     if (present === undefined) return;
     const target = this.#holds.target();
-    // While no master leads, the last leader may still answer its requests, and may lead again.
+    // Keep the tunnels while no master leads: the last leader may still answer the requests on them, and may lead
+    // again.
     if (target === undefined || (target !== 'here' && target.epoch === present.leader.epoch)) return;
     this.#present = undefined;
     this.#retired.add(present);

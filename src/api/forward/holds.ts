@@ -45,8 +45,8 @@ export class Holds {
   }
 
   /**
-   * Takes a place for a wait. Undefined: all places are taken. `before`: an earlier wait of the same request, whose
-   * remaining time this wait gets.
+   * Takes a place for a request that waits. Undefined: all places are taken. `before`: an earlier wait of the same
+   * request; the new wait gets only its remaining time.
    */
   enter(before?: Hold): Hold | undefined {
     if (this.#held.size >= MOST_HELD) return undefined;

@@ -80,7 +80,7 @@ export function relay(
         return;
       }
       end('not-taken');
-      // The tunnel can be used again, unless a body was announced on it.
+      // Keep the tunnel for other requests, unless a body was announced on it.
       if (waits) outgoing.destroy();
       else answer.resume();
     });
@@ -91,7 +91,10 @@ export function relay(
   });
 }
 
-/** The headers for the leader. For methods that usually have a body, Node would announce one. */
+/**
+ * The headers for the leader. A request without a body gets a length of 0 where its method usually has a body;
+ * otherwise Node would announce a body.
+ */
 function headersOf(request: IncomingMessage): string[] {
   const headers = headersFor(request, false);
   if (hasBody(request)) return [...headers, 'expect', '100-continue'];
@@ -118,7 +121,7 @@ function passOn(
   // The first line of a stream may come much later, so the head is sent now.
   response.flushHeaders();
   pipeline(answer, response, () => {
-    // The client must notice an answer that broke off.
+    // An answer broke off: close the client's connection, so that the client notices it.
     if (!answer.complete) response.destroy();
     else dropRest(request);
     done();

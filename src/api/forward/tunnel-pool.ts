@@ -11,12 +11,13 @@ import type { Clock, TimerHandle } from '../../loop/clock.js';
 import { DroverError } from '../../model/errors.js';
 
 /**
- * The limit for tunnels: many clients that follow something take one each. Beyond it, requests are answered with 503.
+ * The limit for tunnels. Each client that follows something takes a tunnel of its own. Beyond the limit, requests are
+ * answered with 503.
  */
 const MOST_TUNNELS = 1024;
 /**
- * Far shorter than the leader's limit for idle connections, so that the leader does not close a tunnel that is just
- * taken.
+ * How long an idle tunnel is kept: far shorter than the leader's own limit, so that the leader does not close a
+ * tunnel just when a request takes it.
  */
 const IDLE_MS = 20_000;
 /**
@@ -49,12 +50,12 @@ export class TunnelPool {
     this.agent.createConnection = (_options, done = () => undefined) => {
       this.open().then(
         (connection) => done(null, connection),
-        // Node's own agent gives no connection together with an error either.
+        // Pass the error without a connection, as Node's own agent does.
         (error: Error) => Reflect.apply(done, undefined, [error]),
       );
       return undefined;
     };
-    // Each tunnel that is being dialled has a listener.
+    // Each tunnel that is being dialled adds a listener, and Node would warn from the 11th on.
     setMaxListeners(0, this.#ending.signal);
   }
 

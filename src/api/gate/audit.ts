@@ -35,7 +35,8 @@ function recordWrites(audit: Pick<AuditTrail, 'record'>): onSendHookHandler {
 }
 
 function isLeftOut(actor: Actor, request: FastifyRequest, status: number): boolean {
-  // Instances report often and may be hostile. The trail records the actions of operators and tools.
+  // Leave out the reports of instances, which come often and may be hostile. The trail records the actions of
+  // operators and tools.
   if (actor.kind === 'instance' || request.isOwn) return true;
   return status === 200 && (request.isRoutine || request.routeOptions.url === RUNS_COMMANDS);
 }

@@ -5,7 +5,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { FastifyContextConfig, FastifyReply, FastifyRequest } from 'fastify';
-import type { Access } from '../../access/access.js';
+import { type Access, callerText, type Refusal, strangeName } from '../../access/access.js';
 import { KeyIndex } from '../../access/key-index.js';
 import { LastUses } from '../../access/last-uses.js';
 import { KEY_TOKEN_LENGTH, SESSION_TOKEN_LENGTH } from '../../access/tokens.js';
@@ -17,8 +17,8 @@ import type { ApiDependencies } from '../dependencies.js';
 import { JSON_TYPE, sendError } from '../http/json-reply.js';
 import type { Reach, Scope } from '../http/route.js';
 import { tokenOf } from './credentials.js';
+import { hiddenBy } from './hidden.js';
 import { SlidingWindow } from './rate-limit.js';
-import { callerText, hiddenBy, type Refusal, refusalOf, strangeName } from './refusal.js';
 import { RefusalTrail } from './refusal-trail.js';
 
 /** The caller of a request: a key or one of its sessions, or an instance with its own token. */
@@ -108,8 +108,9 @@ export class Gate {
   }
 
   /**
-   * Lets one request of this process in as its caller: `send` gets its Authorization header, which is good until it
-   * resolves. The caller may run commands, so it may do everything.
+   * Lets one request of this process in, with the rights of its caller. `send` gets the Authorization header for the
+   * request; the header is good until `send` resolves. No scope is checked, because a caller who may run commands may
+   * do everything.
    */
   async pass<T>(caller: Access, send: (authorization: string) => Promise<T>): Promise<T> {
     const authorization = `Own ${randomBytes(32).toString('base64url')}`;
@@ -142,7 +143,8 @@ export class Gate {
     if (access.scope === 'PUBLIC' && !this.#take(this.#publicCalls, access.label, reply)) return false;
     const now = this.#clock.now();
     const address = request.ip;
-    const refusal = refusalOf(access, { scope, reach, now, address });
+    const least = scope === 'instance-or-OPERATE' ? 'OPERATE' : scope;
+    const refusal = access.refusal({ least, isBroad: reach === undefined, now, address });
     if (refusal !== undefined) return this.#refuse(request, reply, access, refusal);
     access.use(now, address);
     request.actor = access;
@@ -212,14 +214,17 @@ export class Gate {
     return false;
   }
 
-  /** Counts a failure of an address. Returns false when it has answered, because there were too many before. */
+  /**
+   * Counts a failure of an address. Returns false when the request was answered with 429, because too many failures
+   * came before.
+   */
   #countFailure(
     request: FastifyRequest,
     reply: FastifyReply,
     actor: Actor | null,
     { status, why }: { status: number; why: string | undefined },
   ): boolean {
-    // The call of a PUBLIC key was already counted, against the limit for these keys.
+    // Do not count a PUBLIC key's call as a failure: it was counted already, against the limit for these keys.
     const { retryAfterMs, isFirst }: FailureVerdict =
       actor?.kind === 'key' && actor.scope === 'PUBLIC'
         ? { retryAfterMs: 0, isFirst: false }

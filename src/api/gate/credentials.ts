@@ -14,8 +14,8 @@ const OURS = `${BEARER}drover.`;
 const LENGTHS: ReadonlySet<number> = new Set([KEY_TOKEN_LENGTH, SESSION_TOKEN_LENGTH, INSTANCE_TOKEN_LENGTH]);
 
 /**
- * The token of the Authorization header; on a WebSocket endpoint, also of a subprotocol. Undefined when no text has a
- * token's length, and when the two places differ. The checksum is not checked here, because the whole hash decides. The
+ * The token of the Authorization header; on a WebSocket endpoint, also of a subprotocol. Undefined: no text has the
+ * length of a token, or the two places differ. The checksum is not checked here, because the whole hash decides. The
  * query is never read, because URLs end up in logs.
  */
 export function tokenOf(request: IncomingMessage, isSocket: boolean): string | undefined {
@@ -40,8 +40,8 @@ function headerToken({ headers, rawHeaders }: IncomingMessage): string | undefin
 }
 
 /**
- * True for two Authorization headers, which count as none: Node shows only the first, and a proxy in front may have
- * checked the other.
+ * True when a request has two Authorization headers. They count as none: Node shows only the first, and a proxy in
+ * front may have checked the other.
  */
 function hasSecondHeader(rawHeaders: readonly string[]): boolean {
   let count = 0;

@@ -37,13 +37,13 @@ export async function bindAddressOf(
   return ips.every((ip) => LOCALHOST_IPS.includes(ip)) ? '127.0.0.1' : '0.0.0.0';
 }
 
-/** The error of a port of the API that cannot be listened on: DRV_NODE_PORT_IN_USE or DRV_NODE_CONFIG_INVALID. */
+/** The error to throw when the API cannot listen on its port: DRV_NODE_PORT_IN_USE or DRV_NODE_CONFIG_INVALID. */
 export function apiListenError(error: unknown, host: string, port: number): unknown {
   const fields = { portField: 'apiPort', addressField: 'bindAddress' };
   return describeListenError(error, { what: 'the API', host, port, ...fields });
 }
 
-/** True when only this machine can connect to `host`, an answer of `bindAddressOf`. */
+/** True when only this machine can connect to `host`. `host`: an address that `bindAddressOf` returned. */
 export function isLoopback(host: string): boolean {
   return isIP(host) === 0 ? LOCALHOST.test(host) : LOOPBACK.check(host, isIPv6(host) ? 'ipv6' : 'ipv4');
 }

@@ -39,8 +39,7 @@ export class BodyStream extends Readable {
     this.#limits = limits;
     request.on('data', this.#onData).on('end', this.#onEnd).on('error', this.#onGone);
     request.on('close', this.#onGone).pause();
-    // An error reaches the reader, if there is one. This listener keeps an error from being uncaught when there is
-    // none.
+    // This listener keeps an error from being uncaught when there is no reader. A reader still gets the error.
     this.on('error', () => {});
   }
 
@@ -54,7 +53,7 @@ export class BodyStream extends Readable {
     const request = this.#request;
     request.off('data', this.#onData).off('end', this.#onEnd).off('error', this.#onGone);
     request.off('close', this.#onGone);
-    // The rest is read and thrown away, so that the client comes to read the answer.
+    // Read the rest of the body and throw it away: a client may read the answer only after it has sent everything.
     request.on('error', () => {}).resume();
     done(error);
   }
@@ -69,7 +68,7 @@ export class BodyStream extends Readable {
       this.#idle?.refresh();
       return;
     }
-    // The reader has enough for now, so this pause is not the sender's.
+    // Stop the timer of the pause: the reader has enough for now, and does not wait for the sender.
     clearTimeout(this.#idle);
     this.#idle = undefined;
     this.#request.pause();

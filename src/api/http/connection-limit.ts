@@ -59,7 +59,7 @@ export class ConnectionLimit {
     connection.once('close', () => this.#forget(connection));
   }
 
-  /** Told when the TLS handshake of `connection` is over: its requests come from `secure`. */
+  /** Called when the TLS handshake of `connection` is over: its requests then come from `secure`. */
   noteSecure(connection: Socket, secure: Socket): void {
     this.#below.set(secure, connection);
   }
@@ -75,7 +75,8 @@ export class ConnectionLimit {
   }
 
   #take(socket: Socket): void {
-    // A connection comes here a second time when Drover has ignored its offer of an upgrade.
+    // Skip a connection that is counted already. A connection comes here again after Drover has ignored its offer of
+    // an upgrade.
     if (this.#strangers.has(socket) || this.#known.has(socket)) return;
     const group = addressBlockOf(socket.remoteAddress ?? '');
     socket.once('close', () => this.#forget(socket));

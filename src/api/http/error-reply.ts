@@ -80,7 +80,7 @@ const SOCKET_ERRORS: Readonly<Record<string, PlainAnswer>> = {
   },
   ERR_HTTP_REQUEST_TIMEOUT: TIMEOUT,
 };
-/** How long a client may take to read such an answer and to close. */
+/** How long a client may take to read the answer and to close the connection. */
 const LINGER_MS = 1000;
 const MALFORMED = {
   status: '400 Bad Request',
@@ -88,8 +88,8 @@ const MALFORMED = {
   text: 'this is not a well-formed HTTP request',
 } as const;
 /**
- * Sent in clear: existing clients show it, or at least tell that this is HTTP. A TLS alert would only speak of
- * versions.
+ * The answer to a client that speaks TLS. It is sent in clear: existing clients show the text, or at least tell that
+ * the port speaks HTTP. A TLS alert would only speak of versions.
  */
 const NO_TLS = {
   ...MALFORMED,
@@ -102,7 +102,7 @@ export type SocketError = Error & { readonly code?: string };
 
 /** True when a client begins with TLS on a connection of a server that has no TLS. */
 export function isTlsHello(error: SocketError, socket: Socket): boolean {
-  // Node adds the bytes that its parser refused.
+  // `rawPacket` holds the bytes that Node's parser refused.
   const packet = 'rawPacket' in error && Buffer.isBuffer(error.rawPacket) ? error.rawPacket : undefined;
   return !('encrypted' in socket) && packet?.[0] === TLS_HANDSHAKE && socket.bytesRead <= packet.length;
 }
@@ -141,7 +141,7 @@ export function endWith(socket: Duplex, { status, code, text, headers = [] }: Pl
     ...headers,
   ];
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
-  // The client may never close its half of the connection.
+  // Close the connection after a while, because the client may never close its half.
   const timer = setTimeout(() => socket.destroy(), LINGER_MS).unref();
   socket.once('close', () => clearTimeout(timer));
 }

@@ -13,8 +13,8 @@ export interface Endpoint {
 }
 
 /**
- * The handler for requests that match no endpoint. A route for each refused path and method would be five times as many
- * as there are endpoints, and take a tenth of a start.
+ * The handler for requests that match no endpoint. A route for each refused method of each path would do the same.
+ * But these would be five times as many as the endpoints, and take a tenth of a start.
  */
 export function refuseUnknown(
   endpoints: readonly Endpoint[],

@@ -21,7 +21,7 @@ import { BodyStream } from './body-stream.js';
 /** How many faults of one input an error names. */
 const MAX_ISSUES = 3;
 
-/** A query parameter that is `true` or `false`, which is the default. */
+/** A query parameter that is `true` or `false`; default `false`. */
 export const flag = z.enum(['true', 'false'], { error: 'must be true or false' }).default('false');
 
 /** A query parameter that is a whole number. */
@@ -154,7 +154,7 @@ function registerWithStream<P, Q, B>(
   server.removeAllContentTypeParsers();
   server.addContentTypeParser('*', (_request, _payload, done) => done(null));
   server.addHook('preParsing', (request, _reply, payload, done) => {
-    // Fastify refuses a content type that is not well-formed.
+    // Remove the content type, because Fastify would refuse a content type that is not well-formed.
     delete request.headers['content-type'];
     done(null, payload);
   });
@@ -210,7 +210,7 @@ export function callOf<P, Q, B>(
 
 /** The value that the schema makes of `value`; when there is no schema, `value` itself, whose type is not known. */
 function parsed<T>(schema: z.ZodType<T> | undefined, value: unknown, part: 'path' | 'query' | 'body'): T {
-  // A route that has no schema leaves its T to inference, which makes it `unknown`.
+  // When a route has no schema, T is inferred as `unknown`, so the cast is safe.
   if (schema === undefined) return value as T;
   const result = schema.safeParse(value);
   if (result.success) return result.data;

@@ -63,8 +63,8 @@ export class Deadlines<T> {
 }
 
 /**
- * The function to call at the root for each request: it requires a body within `limitMs` of its headers, unless the
- * route takes it as a stream. After the answer every body has 2 s left.
+ * Returns the function to call at the root for each request. That function requires the body within `limitMs` of the
+ * headers, unless the route takes the body as a stream. After the answer, the rest of any body has 2 s left.
  */
 export function limitBodies(limitMs: number): (request: FastifyRequest, reply: FastifyReply) => void {
   const arriving = new Deadlines(limitMs, refuseLate);
@@ -79,7 +79,7 @@ export function limitBodies(limitMs: number): (request: FastifyRequest, reply: F
     }
     reply.raw.on('finish', () => {
       arriving.delete(reply);
-      // A request that a test injects has no connection, and does not say whether it is complete.
+      // The request of a test's `inject` has no connection, and its `complete` is undefined.
       if (request.complete === false) lingering.add(request);
     });
   };
@@ -97,8 +97,9 @@ function refuseLate({ raw: response, request: { raw: request } }: FastifyReply):
 }
 
 /**
- * The function that gives a handler a limit for its waiting. A late handler's request is answered with an error, and its
- * later result is dropped. (Fastify's own limit makes and aborts a signal for each request.)
+ * Returns the function that gives a handler a limit for its waiting. A request with a late handler is answered with
+ * an error, and the handler's later result is dropped. (Fastify's own limit makes and aborts a signal for each
+ * request.)
  */
 export function limitHandlers(limitMs: number): (handler: RouteHandlerMethod) => RouteHandlerMethod {
   const running = new Deadlines<FastifyReply>(limitMs, (reply) => giveUp(reply, limitMs));

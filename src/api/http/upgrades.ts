@@ -72,7 +72,8 @@ export class Upgrades {
     const next = isHandshake
       ? (): void => this.#handOver(request, socket, rest)
       : (): void => this.#putBack(connection);
-    // In a later turn, outside the parser's own call, and after the answers to earlier requests of the connection.
+    // Go on in a later turn: outside the parser's own call, and after the answers to earlier requests of the
+    // connection.
     setImmediate(() => this.#afterAnswersBefore(connection, next));
   }
 
@@ -82,7 +83,7 @@ export class Upgrades {
     };
     this.#detached.set(connection, forget);
     connection.once('close', forget);
-    // Node has removed its own error listener.
+    // Node has removed its own error listener, so an error would be uncaught.
     connection.on('error', destroy);
   }
 

@@ -116,7 +116,10 @@ export class LogChunk {
   }
 }
 
-/** The entry of the key, which `make` makes at the first call; `entries` undefined: it is made and not kept. */
+/**
+ * The entry of the key. The first call makes the entry with `make`. `entries` undefined: the entry is made and not
+ * kept.
+ */
 function keptIn<T>(entries: Map<number, T> | undefined, key: number, make: () => T): T {
   const made = entries?.get(key) ?? make();
   entries?.set(key, made);

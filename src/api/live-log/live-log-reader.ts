@@ -207,7 +207,7 @@ export class LogReader {
       }
       return false;
     } catch {
-      // No message here: the live log's own stream fails too, and tells the clients.
+      // Send no message here: the live log's own stream fails too, and tells the clients.
       return false;
     } finally {
       silence.cancel();

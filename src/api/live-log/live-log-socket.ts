@@ -90,8 +90,8 @@ function sinkOf(socket: ApiSocket, form: LineForm): LogSink {
 }
 
 /**
- * The bounds of the wanted lines. Times become numbers before the upgrade, so that a node that knows no times leads to
- * a clear refusal.
+ * The bounds of the wanted lines. Times become line numbers before the upgrade, so that a node without times is
+ * answered with an HTTP error.
  */
 async function boundsOf(
   streams: ApiDependencies['streams'],

@@ -60,7 +60,7 @@ export class LiveLog {
     return this.#notice;
   }
 
-  /** True: the instance is gone, and `current` gets no more lines. */
+  /** True when `current` gets no more lines: the instance is gone, or `close` was called after the last client left. */
   get isRemoved(): boolean {
     return this.#isRemoved;
   }
@@ -156,7 +156,7 @@ export class LiveLog {
     this.#failures = 0;
     this.#notice = undefined;
     this.changed.ring();
-    // The instance may have moved while the node was being asked.
+    // Look at the record again: the instance may have moved while the node was being asked.
     this.poke();
     try {
       const position = { since: log.recent.next };

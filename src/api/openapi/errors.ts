@@ -88,7 +88,7 @@ function describeError(status: string, description: string): ZodOpenApiResponseO
   };
 }
 
-/** Returns a reference to the response of this status. Throws when there is none above. */
+/** Returns a reference to the response of this status. Throws when ERRORS has no such status. */
 export function errorResponse(status: number | 'default'): { $ref: string } {
   const kind = ERRORS[status];
   if (kind === undefined)

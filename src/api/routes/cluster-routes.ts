@@ -216,8 +216,8 @@ function summaryOf(
 }
 
 /**
- * The drain for a key that is restricted to configurations: the instances that it waits for are left out, because the
- * list names them.
+ * The drain as a key sees it that is restricted to configurations. The instances that the drain waits for are left
+ * out, because the key may not see all of them.
  */
 export function drainShown(drain: DrainProgress | null): DrainProgress | null {
   return drain === null ? null : { ...drain, waitingFor: [] };

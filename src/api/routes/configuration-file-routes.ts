@@ -60,7 +60,8 @@ export const configurationFileRoutes: readonly Route[] = [
     handle: ({ request }, { configurationFiles }) =>
       configurationFiles
         .errors()
-        // A fault without a configuration name may belong to any configuration.
+        // A fault without a configuration name may belong to any configuration, so a key for some names does not see
+        // it.
         .filter(({ name }) => seesConfiguration(request, name ?? '')),
   }),
   defineRoute({

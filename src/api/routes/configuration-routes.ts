@@ -159,7 +159,7 @@ export const configurationRoutes: readonly Route[] = [
       200: { description: 'the changes that a PUT would make', schema: configurationChangeSchema },
     },
     handle: ({ params, query, body, request }, needs) => {
-      // The request writes nothing, so the trail needs no entry.
+      // The request writes nothing, so the audit trail needs no entry.
       request.isRoutine = true;
       const showValues = showsValues(request, query);
       return planChange(needs, { name: params.name, input: body, showValues });
@@ -175,7 +175,7 @@ export const configurationRoutes: readonly Route[] = [
     body: z.object({ text: z.string().describe('the JSON text of the file') }),
     answers: { 200: { description: 'the problems and warnings', schema: judgedTextSchema } },
     handle: ({ params, body, request }) => {
-      // The request writes nothing, so the trail needs no entry.
+      // The request writes nothing, so the audit trail needs no entry.
       request.isRoutine = true;
       return judgeText(params.name, body.text);
     },

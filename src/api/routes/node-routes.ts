@@ -72,8 +72,8 @@ export function metricsRoute({ configuration, metrics, clock }: ApiDependencies)
 }
 
 /**
- * Calls `make` at most once at a time, and not before its last result is `keptMs` old. Everybody may ask, so an answer
- * must stay cheap. A failure is not kept.
+ * Returns a function that calls `make` at most once at a time, and again only when the last result is `keptMs` old.
+ * Any client may ask, so an answer must stay cheap. A failure is not kept.
  */
 function keptFor<T>(
   keptMs: number,

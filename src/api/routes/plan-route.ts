@@ -43,7 +43,7 @@ export const planRoutes: readonly Route[] = [
     documentedBody: z.object({ configurations: z.array(configurationSchema), ...orderFields }),
     answers: { 200: { description: 'the plan', schema: changePlanSchema } },
     handle: ({ body, request }, needs) => {
-      // The request writes nothing, so the trail needs no entry.
+      // The request writes nothing, so the audit trail needs no entry.
       request.isRoutine = true;
       const { configurations, prune, fingerprint } = body;
       for (const { name } of configurations) if (typeof name === 'string') requireSight(request, name);

@@ -86,7 +86,7 @@ export const templateFileRoutes: readonly Route[] = [
       reply.header('content-length', bytes).header('x-content-type-options', 'nosniff').type(TEXT_TYPE);
       if (request.method !== 'HEAD') return reply.send(content);
       content.destroy();
-      // Of all bodies, only a stream keeps the Content-Length that was set.
+      // Answer with an empty stream: only a stream keeps the Content-Length that was set; any other body replaces it.
       return reply.send(Readable.from([]));
     },
   }),

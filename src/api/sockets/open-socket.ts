@@ -65,8 +65,8 @@ export class OpenSocket extends Outlet implements ApiSocket {
 
   sendFrames(frames: Buffer): void {
     if (!this.isOpen) return;
-    // These frames never cut one of the library's frames, because the library, without compression, writes each frame
-    // whole and at once.
+    // These frames never land inside a frame of the library, because the library, without compression, writes each
+    // frame whole and at once.
     this.#connection.write(frames);
     this.#limitBuffer();
   }
@@ -99,7 +99,8 @@ export class OpenSocket extends Outlet implements ApiSocket {
   beat(): void {
     const { bytesRead, bytesWritten, writableLength } = this.#connection;
     const taken = bytesWritten - writableLength;
-    // A slow reader gets the ping only after other data. Whether it reads is visible only while data waits for it.
+    // A slow reader cannot answer yet, because the ping waits behind other data. So a client that has taken some of
+    // that data since the last call counts as alive.
     const isReading = this.#wasBehindAtBeat && taken > this.#takenAtBeat;
     // While the endpoint still handles earlier frames, nothing more is read from the client, so its silence does not
     // count.
@@ -127,7 +128,7 @@ export class OpenSocket extends Outlet implements ApiSocket {
   }
 
   #hear(text: string): void {
-    // The listener may have closed the socket, and a closed socket delivers nothing.
+    // A listener may have closed the socket on an earlier text, and a closed socket delivers nothing.
     if (!this.isOpen) return;
     if (this.#listener !== undefined) {
       this.#listener(text);

@@ -57,7 +57,8 @@ export class SocketBook {
       throw limited(`${who} holds ${perCaller} sockets, the most there may be of one ${kind}`);
     }
     if (this.#seats.size >= total) throw limited(`there are ${total} sockets, the most there may be`);
-    // Pipelined requests arrive while the first request is being answered, and each would wait in memory.
+    // Refuse a second request on this connection: pipelined requests arrive while the first is being answered, and
+    // each would wait in memory.
     if (this.#seats.has(connection)) throw limited('this connection carries a stream already');
     const seat: Seat = { connection, socket: undefined };
     this.#seats.set(connection, seat);

@@ -21,7 +21,7 @@ const LIMITS = {
    */
   maxBufferedChunks: KIB,
   perMessageDeflate: false,
-  /** Off, because `OpenSocket` answers pings, unless the client does not read. */
+  /** Off, because `OpenSocket` answers pings itself, and only while the client reads. */
   autoPong: false,
   /** How long a client may take to answer a close. Before that, it may have to read much waiting data. */
   closeTimeout: 10_000,
@@ -52,7 +52,7 @@ export function registerSockets(
       logger.error({ err: error }, `a WebSocket endpoint failed: ${messageOf(error)}`);
       socket.close(CLOSE.fault, 'unexpected fault of the server');
     },
-    // Nothing is left to do: the socket book closes all sockets, with a reason.
+    // The plugin has nothing to close: the socket book closes all sockets, with a reason.
     preClose: (done) => done(),
   });
   // Register the socket routes after the plugin, which wraps only later routes.

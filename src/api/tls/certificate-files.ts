@@ -31,7 +31,7 @@ interface CertificateFilesOptions {
 export class CertificateFiles implements Part {
   readonly #options: CertificateFilesOptions;
   #shown: ApiCertificate | undefined;
-  /** The state of the files when they were read last, and at the last look. */
+  /** The state of the files when they were read last (`#read`), and at the last look (`#seen`). */
   #read = '';
   #seen = '';
   #timer: TimerHandle | undefined;
@@ -80,7 +80,7 @@ export class CertificateFiles implements Part {
     const state = await this.#state();
     const before = this.#seen;
     this.#seen = state;
-    // The two files are renewed one after the other, so they are read only when neither has changed between two looks.
+    // Wait until the files are unchanged between two looks, because the two are renewed one after the other.
     if (state === this.#read || state !== before) return;
     this.#read = state;
     const { certificate, logger } = this.#options;

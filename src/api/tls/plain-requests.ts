@@ -26,7 +26,7 @@ const KEY_IN_CLEAR =
 export function plainRequests(maxHeaderSize: number, log: RepeatedLog): (connection: Socket) => void {
   // This server never listens: it parses the requests of connections that are handed over.
   const server = createServer({ maxHeaderSize }, (request, response) => answer(request, response, log));
-  // This event too, because otherwise Node asks for the body first.
+  // Answer a request with `Expect: 100-continue` in the same way; otherwise Node would ask for its body first.
   server.on('checkContinue', (request, response) => answer(request, response, log));
   server.on('clientError', answerSocketError);
   return (connection) => {

@@ -43,7 +43,7 @@ export class TlsDoor {
       onRequest,
     );
     certificate.onChange(() => server.setSecureContext(contextOf(certificate)));
-    // Node's own listener begins the handshake. It is called later, when the first byte is known.
+    // Node's own listener begins the handshake. `#take` calls it later, when the first byte is known.
     const handshakes = server.listeners('connection');
     server.removeAllListeners('connection');
     server.on('connection', (connection) => {
@@ -78,7 +78,8 @@ export class TlsDoor {
   #onSecure(secure: TLSSocket): void {
     const key = connectionKey(secure);
     const connection = this.#waiting.get(key);
-    // A connection comes here a second time when Drover has ignored its offer of an upgrade.
+    // Skip a connection that has been noted already. A connection comes here again after Drover has ignored its offer
+    // of an upgrade.
     if (connection === undefined) return;
     this.#forget(key, connection);
     this.#options.connections.noteSecure(connection, secure);

@@ -1,5 +1,5 @@
 /**
- * The versions of TLS that the API speaks. `setSecureContext` forgets what it is not given, so every use of a
- * certificate names them.
+ * The versions of TLS that the API speaks. Every use of a certificate names them, because `setSecureContext` forgets
+ * each option that is left out.
  */
 export const TLS_VERSIONS = { minVersion: 'TLSv1.2', maxVersion: 'TLSv1.3' } as const;

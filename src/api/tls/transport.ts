@@ -60,7 +60,7 @@ export function makeTransport(
   if (certificate === undefined) return { options, connections, closeWaiting: () => undefined };
   const takePlain = plainRequests(MAX_HEADER_BYTES, log);
   const door = new TlsDoor({ certificate, handshakeMs: headersMs, takePlain, connections });
-  // Set here, because Fastify sets nothing on a server that it did not make.
+  // Set all limits here, because Fastify sets none on a server that it did not make.
   const own = { ...http, keepAliveTimeout: KEEP_ALIVE_MS, requestTimeout: 0 };
   const serverFactory = (onRequest: RequestListener): Server =>
     door.makeServer(own, onRequest).setTimeout(silenceMs);

@@ -164,7 +164,7 @@ function usageSource({ usages }: Reads): TopicSource {
           put(id, { configuration: last.configuration, node });
         },
         gone: (id, node) => {
-          // The instance may have moved, and its new node may have measured it meanwhile.
+          // Ignore a node that the instance has left: its new node may have measured it already.
           if (known.get(id)?.node !== node) return;
           known.delete(id);
           remove(id);

@@ -56,7 +56,7 @@ export class WatchFilter {
   }
 
   #isConfiguration(name: string | undefined): boolean {
-    // An entry without a configuration is visible to all readers who may follow its topic.
+    // A reader who does not filter by configuration sees every entry that has no configuration.
     if (name === undefined) return this.#configurations === undefined;
     return (
       this.#sight.sees(name) && (this.#configurations === undefined || matchesAny(this.#configurations, name))

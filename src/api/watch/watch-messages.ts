@@ -26,7 +26,7 @@ const positionSchema = z.strictObject({
 export type Position = z.output<typeof positionSchema>;
 
 const topic = z.string().min(1).max(MOST_CHARS);
-/** Equal to the limit of a live log. */
+/** How many earlier lines of a log a client may ask for, as on the socket of a live log. */
 const MOST_TAIL = 1000;
 
 /** The options for the lines of a log. */

@@ -22,8 +22,8 @@ export interface Reading {
   /** The place up to which everything was sent. */
   place: number;
   /**
-   * The end of the topic when the reader last had everything. An entry that has changed twice since then may be unknown
-   * to the reader, because the order no longer holds its first change.
+   * The end of the topic when the reader last had everything. When an entry has changed twice since then, it is not
+   * known in which form the reader has the entry, because the order keeps only the preceding change.
    */
   knownTo: number;
   /** Set until the reader has all entries that existed when it came. */

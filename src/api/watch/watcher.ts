@@ -40,7 +40,7 @@ export class Watcher {
   readonly #logs = new Map<string, AbortController>();
 
   constructor(sink: WatchSink, sight: Sight, epoch: string) {
-    // Each log that the client follows has a listener.
+    // Each log that the client follows adds a listener, and Node would warn from the 11th on.
     setMaxListeners(0, sink.outlet.signal);
     this.sink = sink;
     this.sight = sight;

@@ -26,7 +26,7 @@ const ROUND_MS = 100;
 const TURN_MS = 5;
 const BEAT_MS = 10_000;
 const MAX_NAME_BYTES = 64;
-/** Equal to the default of a live log. */
+/** How many earlier lines a client gets by default, as on the socket of a live log. */
 const DEFAULT_TAIL = 100;
 const BEAT = new MessagePacket([BEAT_TEXT]);
 

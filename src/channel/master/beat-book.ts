@@ -14,8 +14,8 @@ const MAX_TICK_MS = 1000;
  */
 export const SILENT_MS = 1.5 * BEAT_EVERY_MS;
 /**
- * How long a master waits for nodes that it disconnected, or that cannot know yet that it leads. These nodes may dial
- * other masters first, and they pause between two tries.
+ * How long a master waits for a node that it disconnected, or that cannot know yet that this master leads. Such a
+ * node may dial other masters first, and it pauses between two tries.
  */
 const RETURN_MS = 10_000;
 /** How long the only master of a cluster waits after its start: its nodes dial no other one. */
@@ -72,8 +72,8 @@ export class BeatBook {
   }
 
   /**
-   * Sets the only listener. The listener hears when a node connects, disconnects or changes its contact, but not of
-   * each beat.
+   * Sets the only listener. The listener hears when a node connects, disconnects, says that it will be back, or beats
+   * again after a silence. It does not hear of each beat.
    */
   onContactChange(listener: (nodeId: string) => void): void {
     this.#listener = listener;

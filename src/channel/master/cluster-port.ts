@@ -116,8 +116,8 @@ export class ClusterPort implements Part {
   }
 
   /**
-   * Excuses a connection: its end does not count as a failure, because the peer did nothing wrong. The connection must
-   * still be let in.
+   * Excuses a connection: its end does not count as a failure, because the peer did nothing wrong. The connection
+   * still has to be let in, or it ends after ten seconds.
    */
   excuse(socket: Socket): void {
     const stranger = this.#strangers.get(connectionKey(socket));
@@ -127,7 +127,7 @@ export class ClusterPort implements Part {
   #onConnection(socket: Socket): void {
     socket.on('error', () => {});
     const { remoteAddress } = socket;
-    // The address is gone when the peer has already hung up.
+    // The peer has hung up already, so its address is not known.
     if (remoteAddress === undefined) {
       socket.destroy();
       return;
@@ -165,7 +165,7 @@ export class ClusterPort implements Part {
     const crowd = [...this.#crowds.values()].reduce((most, some) => (some.size > most.size ? some : most));
     const [oldest] = crowd;
     if (oldest === undefined) return;
-    // Forget the connection now: its `close` event comes later than further newcomers.
+    // Forget the connection now: its `close` event comes only after other new connections.
     this.#forget(oldest.key);
     this.#fail(oldest.block);
     oldest.socket.destroy();

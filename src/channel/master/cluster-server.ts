@@ -134,11 +134,12 @@ export class ClusterServer implements Part {
         return;
       }
     } catch (error) {
-      // The disk may be full: the next connection builds the server anew.
+      // Drop the server that was not built, for example because the disk is full: the next connection builds the
+      // server anew.
       this.#server = undefined;
       this.#options.logger.error({ err: error }, 'the cluster port has no certificate to show');
     }
-    // The peer may be a node, and this master's lack of a certificate is not the peer's fault.
+    // Excuse the peer, which may be a node: it is not to blame when this master has no certificate.
     this.#port.excuse(socket);
     socket.destroy();
   }
@@ -166,7 +167,7 @@ export class ClusterServer implements Part {
       },
       (request, response) => void this.#onRequest(request, response),
     );
-    // Otherwise a stranger could send thousands of requests on one connection.
+    // Allow one request for each connection; otherwise a stranger could send thousands.
     server.maxRequestsPerSocket = 1;
     server.on('upgrade', (request, socket, head) => void this.#onUpgrade(request, socket, head));
     server.on('tlsClientError', (error, socket) => {
@@ -296,7 +297,8 @@ export class ClusterServer implements Part {
       const transport = this.#open(webSocket, socket, peer);
       if (isLeader) accept(transport, peer);
       else pointElsewhere(transport, this.#options.leadership);
-      // The operator may have forgotten the node after its authentication, when it had no connection to end yet.
+      // The operator may have forgotten the node after its authentication, when there was no connection to end yet:
+      // end it now.
       if (isLeader && peer.isMaster !== true) this.#endIfForgotten(transport, peer);
     });
   }

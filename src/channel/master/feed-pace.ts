@@ -24,30 +24,32 @@ export class FeedPace {
     this.#clock = clock;
   }
 
-  /** Drops all waiting sends. Idempotent. */
+  /** Lets no sender go on any more. Idempotent. */
   stop(): void {
     this.#rest?.cancel();
     this.#waiting = [];
   }
 
-  /** Queues `send`, which runs in a microtask, or after the present pause between batches. */
-  add(send: () => void): void {
-    this.#waiting.push(send);
-    if (this.#isDue || this.#rest !== undefined) return;
-    this.#isDue = true;
-    queueMicrotask(() => this.#sendAll());
+  /** Resolves at once, or after the present pause between batches. Never resolves after `stop`. */
+  turn(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#waiting.push(resolve);
+      if (this.#isDue || this.#rest !== undefined) return;
+      this.#isDue = true;
+      queueMicrotask(() => this.#goOn());
+    });
   }
 
-  #sendAll(): void {
+  #goOn(): void {
     this.#isDue = false;
     const due = this.#waiting;
     this.#waiting = [];
-    for (const send of due) send();
+    for (const resolve of due) resolve();
     const restMs = Math.min(due.length * REST_MS, MOST_REST_MS);
     if (restMs < LEAST_REST_MS) return;
     this.#rest = this.#clock.setTimer(restMs, () => {
       this.#rest = undefined;
-      this.#sendAll();
+      this.#goOn();
     });
   }
 }

@@ -206,7 +206,8 @@ export class Hub {
     this.#sessions.set(nodeId, session);
     const isCurrent = (): boolean => this.#sessions.get(nodeId) === session;
     const isMaster = nodeId === master.nodeId || peer?.isMaster === true;
-    // The beat comes before the node's reports: otherwise these reports would be marked as lost.
+    // Note the contact before the node's reports come: otherwise heartbeat, which still sees a silent node, would
+    // mark the reported instances as lost.
     beats.connected(nodeId);
     transport.send({
       type: 'welcome',
@@ -244,8 +245,8 @@ export class Hub {
   }
 
   /**
-   * Refuses a connection. Logs one line per node and cause, not one per try, because the node chooses the remaining
-   * text.
+   * Refuses a connection. The log folds refusals of one node and cause, whatever their text: a node could vary the
+   * text at each try.
    */
   #refuse(
     transport: Transport,

@@ -22,7 +22,9 @@ interface MasterDoor {
   desk(signal: AbortSignal): Promise<Transport>;
 }
 
-/** Presents this master's server certificate, which only masters have. */
+/**
+ * Makes the connections to another master. They present this master's server certificate, which only masters have.
+ */
 export async function doorOf(
   { authority, silenceMs, clock }: LeaderTunnelOptions,
   { nodeId, clusterAddress }: MasterPeer,

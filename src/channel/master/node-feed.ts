@@ -66,7 +66,10 @@ export class NodeFeed {
   /** The id whose assignment is being composed, or is composed and not sent yet. */
   #composing: string | undefined;
   readonly #sentRevisions = new Set<string>();
-  /** Ids of instances whose content is not in the mirror yet, by its revision. They are sent when the content comes. */
+  /**
+   * The ids of instances whose content is not in the mirror yet, by the revision of that content. They are sent when
+   * the content comes.
+   */
   readonly #waiting = new Map<string, Set<string>>();
   #unsubscribe: (() => void) | undefined;
   #sequence = 0;
@@ -129,19 +132,21 @@ export class NodeFeed {
   #schedule(): void {
     if (this.#isFlushing || this.#isClosed) return;
     this.#isFlushing = true;
-    this.#options.pace.add(() => {
-      this.#flush().then(
-        () => {
-          this.#isFlushing = false;
-          if (this.#dirty.size > 0) this.#schedule();
-        },
-        (error: unknown) => {
-          // This master no longer knows what the node has. A new connection starts from a snapshot.
-          this.#options.logger.error({ err: error, node: this.#options.nodeId }, 'the feed of a node broke');
-          this.#options.transport.close('the feed broke');
-        },
-      );
+    this.#sendAll().catch((error: unknown) => {
+      // Close the connection: this master no longer knows what the node has, and a new connection starts from a
+      // snapshot.
+      this.#options.logger.error({ err: error, node: this.#options.nodeId }, 'the feed of a node broke');
+      this.#options.transport.close('the feed broke');
     });
+  }
+
+  /** Sends until nothing is left to send. */
+  async #sendAll(): Promise<void> {
+    do {
+      await this.#options.pace.turn();
+      await this.#flush();
+    } while (this.#dirty.size > 0 && !this.#isClosed);
+    this.#isFlushing = false;
   }
 
   async #flush(): Promise<void> {

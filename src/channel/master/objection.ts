@@ -47,7 +47,7 @@ export function objectionTo(
     return {
       cause: 'protocol',
       reason: `this master speaks protocol ${PROTOCOL_VERSION}, the node ${nodeId} speaks ${protocol}: run the same Drover version on both`,
-      // During an upgrade, the node may be upgraded before the master.
+      // This refusal may end by itself: during an upgrade, the node may be upgraded before the master.
       isFinal: false,
     };
   if (wanted !== clusterName)
@@ -58,7 +58,7 @@ export function objectionTo(
     };
   // After a restore, the node's revision may stand for other changes, so only the common part of the line counts.
   if (seen > Math.min(revision, lastInCommon(line, seenLine)))
-    // The node may still run instances that the restored store has lost. A snapshot would end them.
+    // Refuse the node: it may still run instances that the restored store has lost, and a snapshot would end them.
     return {
       cause: 'older store',
       reason: `node ${nodeId} has seen revision ${seen} of this master's store, which is older now, such as a restored backup: it keeps what it has. To take the older state, restart Drover there with --accept-older`,

@@ -124,7 +124,8 @@ function nextStatus(
       ? { pid: null, gone: report.gone, ...(endedAt !== undefined && { endedAt }) }
       : { pid: report.pid, gone: false as const };
   const isRestarted = awaitsRestart === true && report.restartToken >= record.desired.restartToken;
-  // The report of a restart may replace the report of the end, so a new process also clears these fields.
+  // The former process is over. The report of its end may have been replaced by the report of a restart, so another
+  // pid shows it as well.
   const isOver = report.pid === null || (before.pid !== null && report.pid !== before.pid);
   const after: InstanceStatus = {
     ...common,

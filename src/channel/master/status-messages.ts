@@ -75,7 +75,7 @@ export class StatusMessages {
       intake.take(nodeId, reports).then(
         () => {
           forget();
-          this.#acknowledge(session, sequence);
+          void this.#acknowledge(session, sequence);
         },
         (error: unknown) => {
           if (!transport.isOpen) return forget();
@@ -90,12 +90,11 @@ export class StatusMessages {
     );
   }
 
-  #acknowledge({ transport, recorded }: ReportingSession, sequence: number): void {
+  async #acknowledge({ transport, recorded }: ReportingSession, sequence: number): Promise<void> {
     recorded.push(sequence);
     if (recorded.length > 1) return;
-    this.#options.pace.add(() => {
-      for (const each of recorded.splice(0)) transport.send({ type: 'status-acknowledged', sequence: each });
-    });
+    await this.#options.pace.turn();
+    for (const each of recorded.splice(0)) transport.send({ type: 'status-acknowledged', sequence: each });
   }
 
   #forget(nodeId: string, bytes: number): void {

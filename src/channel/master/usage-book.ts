@@ -1,6 +1,6 @@
 /**
- * Keeps the newest measured usage of each instance, in memory only. Each message of a node replaces all of its samples,
- * and the end of the node's connection drops them.
+ * Keeps the newest measured usage of each instance, in memory only. Each usage message of a node replaces all samples
+ * of that node, and the end of the node's connection drops them.
  */
 import type { InstanceUsage, UsageSample } from '../../model/run/instance-usage.js';
 import { usageLabels } from '../../telemetry/usage-exposition.js';

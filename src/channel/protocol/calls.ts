@@ -11,7 +11,8 @@ import type { Transport } from './transport.js';
 /** How many bytes of one stream may be under way before the reader has taken them. */
 const WINDOW_BYTES = 512 * 1024;
 /**
- * How many pieces may wait for the reader. A window of short log lines in single pieces fits. Each piece takes memory.
+ * How many pieces may wait for the reader, because each piece takes memory. A window full of short log lines fits,
+ * even when each line is a piece of its own.
  */
 const MOST_PIECES = 32_768;
 /** The limit for open calls: a node may hold hundreds of instances, and each followed log takes one call. */
@@ -84,7 +85,7 @@ export class CallPeer {
     return answer.finally(() => signal?.removeEventListener('abort', onAbort));
   }
 
-  /** Asks for a stream. Leaving the loop early cancels it on the other side. */
+  /** Asks for a stream. Leaving the loop early cancels the stream on the other side. */
   async *stream(service: string, parameters: unknown, signal?: AbortSignal): AsyncGenerator<Buffer> {
     if (signal?.aborted === true) throw cancelled(service);
     const queue: Buffer[] = [];

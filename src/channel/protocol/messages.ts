@@ -84,7 +84,10 @@ export const masterAddressSchema = z.object({
 });
 export type MasterAddress = z.output<typeof masterAddressSchema>;
 
-/** A master of a cluster with several, and the `host:port` of its cluster port. Its certificate names `nodeId`. */
+/**
+ * A master of a cluster that has several masters, and the `host:port` of its cluster port. Its certificate names
+ * `nodeId`.
+ */
 export const masterPeerSchema = z.object({
   nodeId: nameSchema,
   clusterAddress: textWithin(BOUNDS.addressBytes),
@@ -174,7 +177,7 @@ export const messageSchema = z.discriminatedUnion('type', [
     version: textWithin(BOUNDS.versionBytes),
     capacity: nodeCapacitySchema,
     runtimes: offersSchema,
-    /** Why limits of RAM and CPU are not enforced there; null: they are enforced. Absent: the node does not say. */
+    /** Why the node does not enforce limits of RAM and CPU; null: it enforces them. Absent: the node does not say. */
     advisoryLimits: sentence.nullable().optional(),
     /** The assignments that the node still has from before: hash by instance id. Absent: none, or too many to name. */
     held: heldSchema.optional(),

@@ -64,7 +64,10 @@ export class PacedSender {
   #markedBytes = 0;
   #arrivedBytes = 0;
   #windowBytes = FIRST_WINDOW_BYTES;
-  /** How many bytes had been sent when the window last changed. Marks from before say nothing about the new window. */
+  /**
+   * How many bytes had been sent when the window last changed. Marks that were sent earlier say nothing about the new
+   * window.
+   */
   #changedAtBytes = 0;
   #wasFull = false;
   /** The time of the fastest mark: the link's own delay. */
@@ -85,7 +88,7 @@ export class PacedSender {
       return;
     }
     const queue = lane === 'state' ? this.#state : this.#bulk;
-    // Checked before the message is added, because a single message may be larger than the limit.
+    // Check before the message is added, because a single message may be larger than the limit.
     if (this.waitingBytes > MAX_WAITING_BYTES) {
       this.#options.onOverflow();
       return;

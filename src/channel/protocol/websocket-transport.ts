@@ -31,7 +31,7 @@ const CLOSE_GRACE_MS = 2000;
 interface WebSocketTransportOptions {
   readonly webSocket: Pick<WebSocket, 'bufferedAmount' | 'send' | 'ping' | 'close' | 'terminate'> &
     Pick<EventEmitter, 'on' | 'once'>;
-  /** The socket below the WebSocket, because half a message counts as a sign of life too. */
+  /** The socket below the WebSocket. Its bytes are a sign of life even while a message is incomplete. */
   readonly socket: Pick<Socket, 'bytesRead' | 'cork' | 'uncork'>;
   /** A connection that brings nothing for this long is closed. */
   readonly silenceMs: number;
@@ -71,7 +71,7 @@ export class WebSocketTransport implements Transport {
       onOverflow: () => this.#fail(`${options.peer} does not read`),
     });
     webSocket.on('message', (data: Buffer, isBinary: boolean) => this.#receive(data, isBinary));
-    // Each ping is answered by a pong, which waits in the socket when the peer does not read.
+    // Check the limit at each ping: the library answers with a pong, and pongs pile up when the peer does not read.
     webSocket.on('ping', () => {
       if (webSocket.bufferedAmount > MOST_UNREAD_BYTES + this.#largestSent)
         this.#fail(`${options.peer} does not read`);

@@ -27,7 +27,7 @@ export function descriptionServices(
     [DESCRIBE_INSTANCES]: async (parameters) => {
       const { ids, lines } = questionSchema.parse(parameters);
       const answers: z.output<typeof answerSchema> = [];
-      // One instance after the other, because the node has other work and few callers ask for a hundred.
+      // Describe one instance after the other, because the node has other work and few callers ask for a hundred.
       for (const id of ids) {
         const description = await describe(id, lines);
         if (description !== undefined) answers.push({ id, description });

@@ -1,6 +1,7 @@
 /**
- * Attached terminals of instances, over the channel. Output is a stream: a reader that stops reading stops it at its
- * window, and finally the run's owner detaches the terminal. Input and sizes are separate calls that name the stream.
+ * Attached terminals of instances, over the channel. Output is a stream: when its reader stops reading, the stream
+ * stops at its window, and in the end the run's owner detaches the terminal. Input and sizes are separate calls that
+ * name the stream.
  */
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
@@ -143,7 +144,7 @@ class NodeAttachment implements Attachment {
         next ??= this.#options.chunks.next();
         const chunk = await Promise.race([next, this.#refused()]);
         if (chunk === 'refused') {
-          // The chunk may fail before anybody awaits it again.
+          // Take the error of the chunk, which may fail before the loop awaits it again.
           next.catch(() => undefined);
           yield { kind: 'refused', message: this.#refusal ?? '' };
           this.#refusal = undefined;
@@ -156,7 +157,7 @@ class NodeAttachment implements Attachment {
         if (event.kind === 'ended') return;
       }
     } catch {
-      // The connection to the node ended, or this terminal was closed.
+      // The error only means that the connection to the node ended, or that this terminal was closed.
     } finally {
       this.close();
     }

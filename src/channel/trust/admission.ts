@@ -85,8 +85,9 @@ export class Admission {
   }
 
   /**
-   * Lets a node become a master of the cluster, and returns what it needs for that. A node that joined before proves it
-   * by its key, and is then no member any more. A repeated request uses the token again. Throws DoorRefusal.
+   * Lets a node become a master of the cluster, and returns what the node needs for that. A node that is a member must
+   * sign with its member key, and its membership ends. A repeated request counts as another use of the token. Throws
+   * DoorRefusal.
    */
   async admitMaster(body: unknown, address: string | null): Promise<MasterHandover> {
     const { handover, audit, logger } = this.#options;
@@ -196,7 +197,8 @@ export class Admission {
     // Check the uses before the name: the holder of a used-up token must learn nothing more of the cluster.
     if (!isRepeated) refuseUsedUp(nodeId, token);
     const node = await this.#checkName(nodeId);
-    // A member without a node record never opened the channel: it cannot be forgotten, and owns nothing.
+    // A member that has no node record gives up its name: it never opened the channel, owns nothing, and cannot be
+    // forgotten.
     if (present !== undefined && node !== undefined && !isRepeated) throw nameTaken(nodeId);
     return { token, present, isRepeated };
   }
@@ -255,7 +257,7 @@ export class Admission {
   }
 }
 
-/** True when the key is the member's, or one of its renewals that it has not shown yet. */
+/** True when the key is the member's present key, or the key of a renewal that the member has not shown yet. */
 function isOwnKey(member: KnownMember | undefined, key: string | undefined): boolean {
   if (member === undefined || key === undefined) return false;
   return [member.record.key, ...pendingKeysOf(member.record)].includes(key);

@@ -43,7 +43,7 @@ export interface AuthorityOptions {
 export interface IssuedCertificate {
   /** The certificate as PEM. */
   readonly certificate: string;
-  /** Unix milliseconds. */
+  /** When the certificate was made, in Unix milliseconds. */
   readonly issuedAt: number;
   readonly endsAt: number;
 }
@@ -115,7 +115,7 @@ export class Authority {
 
   async #ready(): Promise<Known> {
     if (this.#known !== undefined) return this.#known;
-    // Another master may have made the authority since this master started.
+    // Look again first: another master may have made the authority since this master started.
     this.#making ??= this.open()
       .then(() => this.#known ?? this.#make())
       .finally(() => {

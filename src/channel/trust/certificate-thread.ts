@@ -1,7 +1,7 @@
 /**
- * Makes certificates in a thread. Their library takes 60 ms to load, which would block the daemon's own thread, and
- * megabytes for the few times that it is needed. The thread begins with the first certificate, and ends when it had no
- * work for some seconds.
+ * Makes certificates in a thread of their own. The library for them takes 60 ms to load, which would block the
+ * daemon's own thread, and it takes megabytes although it is rarely needed. The thread begins with the first
+ * certificate, and ends when it has had no work for some seconds.
  */
 import type { Clock, TimerHandle } from '../../loop/clock.js';
 import { WorkerThread } from '../../loop/worker-thread.js';

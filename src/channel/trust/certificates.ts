@@ -31,7 +31,7 @@ export interface IssueOptions {
   readonly subject: Subject;
   readonly usage: Usage;
   readonly publicKey: KeyObject;
-  /** Unix milliseconds. */
+  /** The end of the certificate, in Unix milliseconds. */
   readonly endsAt: number;
   /** The addresses and host names of a server. */
   readonly names?: readonly string[];

@@ -17,9 +17,9 @@ const BODY_BYTES = FINGERPRINT_BYTES + ID_BYTES + SECRET_BYTES;
 export interface JoinToken {
   /** SHA-256 of the authority's certificate, hex. */
   readonly fingerprint: string;
-  /** 12 hex digits. */
+  /** The id of the token, 12 hex digits. */
   readonly id: string;
-  /** Base64url. */
+  /** The secret in base64url. */
   readonly secret: string;
 }
 

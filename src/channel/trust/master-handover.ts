@@ -14,7 +14,10 @@ const fileText = z.string().max(64 * 1024);
 export const masterHandoverSchema = z.object({
   clusterName: nameSchema,
   nodeTimeoutMs: z.int(),
-  /** The store's settings in the master's `config.json`, with its prefix. `files` holds the files that they name. */
+  /**
+   * The settings of the store in the master's `config.json`, with the store's key prefix. `files` holds the files
+   * that these settings name.
+   */
   store: etcdSettingsSchema,
   /** The contents of those files. */
   files: z.object({

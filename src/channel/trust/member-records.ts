@@ -56,7 +56,7 @@ export class MemberRecords {
         return await change();
       } catch (error) {
         if (!DroverError.is(error, 'DRV_STORE_CONFLICT') || tries >= MAX_TRIES) throw error;
-        // The winner's write may still be on its way to the disk, and is not readable before.
+        // Wait for the disk: the write that won the race may still be on its way there, and is not readable before.
         await this.#store.barrier();
       }
     }

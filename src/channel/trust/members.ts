@@ -55,9 +55,9 @@ export class ClusterMembers {
 
   /**
    * Returns the node that this certificate belongs to, if that node may connect. Otherwise throws DoorRefusal: the
-   * certificate comes from another authority, or its node is forgotten, or a newer certificate replaced it. The code is
-   * DRV_NODE_CERTIFICATE_ENDED when it has expired by the master's clock, which may be wrong. The code is
-   * DRV_STORE_CORRUPT when the member's record cannot be read.
+   * certificate comes from another authority, or its node is forgotten, or a newer certificate replaced it. The code
+   * is DRV_NODE_CERTIFICATE_ENDED when the certificate has expired by the master's clock, which may be wrong. The
+   * code is DRV_STORE_CORRUPT when the member's record cannot be read.
    */
   async authenticate(certificate: X509Certificate): Promise<Peer> {
     const { clock } = this.#options;
@@ -72,7 +72,7 @@ export class ClusterMembers {
         reason: 'certificate-ended',
         nodeId,
         code: 'DRV_NODE_CERTIFICATE_ENDED',
-        // Only the day, so that the same trouble gives the same text, which logs fold.
+        // The message names only the day: logs fold equal texts, and an exact time would differ at each try.
         message:
           `the certificate of node ${nodeId} ended ${dayOf(endsAt)}, and by this master's clock it is ` +
           `${dayOf(clock.now())}: run "cluster forget ${nodeId}" and join it again with a new token`,
@@ -125,9 +125,9 @@ export class ClusterMembers {
   }
 
   /**
-   * Ends the node's credential. Unless `keepToken`, also ends the token that it joined with, because the node could
-   * join again with it. Returns the token's id if it could still be used. Repeatable. The caller ends the node's
-   * connections.
+   * Ends the node's credential. Unless `keepToken`, also ends the token that the node joined with, because the node
+   * could join again with that token. Returns the token's id if a node could still use the token. Repeatable. The
+   * caller ends the node's connections.
    */
   async revoke(nodeId: string, { keepToken }: { readonly keepToken: boolean }): Promise<string | undefined> {
     const { store, tokens } = this.#options;
@@ -171,7 +171,8 @@ export class ClusterMembers {
     await this.#options.store
       .transact([updateOf(entry, withPendingKeys({ ...record, key }, later))])
       .catch((error: unknown) => {
-        // Another connection recorded it, or the disk is full. Both certificates are good until the next connection.
+        // Another connection recorded the key, or the disk is full. Both certificates stay good until the next
+        // connection.
         this.#options.logger.warn(
           { err: error, node: nodeId },
           `the new key of ${nodeId} was not recorded yet`,

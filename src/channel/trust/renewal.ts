@@ -16,7 +16,8 @@ import type { ClusterMembers } from './members.js';
 const NEW_KEY = 'new-key';
 const NEW_CERTIFICATE = 'new-certificate';
 /**
- * The delay of the first look, which makes what a new master lacks. A node that has just started has other work first.
+ * The delay of the first look, which also makes the certificate that a new master lacks. A node that has just started
+ * has other work first.
  */
 const FIRST_LOOK_MS = 10_000;
 const LOOK_EVERY_MS = 3_600_000;

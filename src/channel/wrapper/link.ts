@@ -84,7 +84,7 @@ interface LinkOptions {
   readonly reports: ReportSource;
   readonly services: Services;
   readonly onWelcome: (master: MessageOf<'welcome'>['master']) => void;
-  /** The masters of a cluster that may have several. Absent: the master is in this process. */
+  /** The masters of a cluster that may have several masters. Absent: the master is in this process. */
   readonly masters?: Pick<KnownMasters, 'welcomed' | 'pointed' | 'fruitless'>;
   readonly clock: Clock;
   readonly random: () => number;
@@ -242,8 +242,8 @@ export class Link {
         connection.transport.close(message.reason);
         return;
       case 'snapshot':
-        // A second snapshot would end instances that came since the first. A snapshot before the welcome would wake
-        // waiters that cannot ask anything yet, and the welcome does not wake them.
+        // Refuse a second snapshot, which would end instances that came since the first. Refuse a snapshot before the
+        // welcome, too: it would wake waiters that cannot ask anything yet, and the welcome does not wake them.
         if (!connection.isWelcome || connection.fedSequence !== 0) {
           connection.transport.close(
             connection.isWelcome ? 'a second snapshot' : 'a snapshot before the welcome',

@@ -18,7 +18,7 @@ import { ask, askForTunnel, ElsewhereError, readBody, reasonOf, refusalOf } from
 
 /** The limit for TCP, TLS and the first answer: long enough to outlast a master that hangs for a moment. */
 const DIAL_MS = 10_000;
-/** The limit when there are other masters to ask. */
+/** The limit for TCP, TLS and the first answer when there are other masters to ask. */
 const DIAL_ONE_OF_MANY_MS = 3000;
 const SWITCHED = 101;
 const IPV4_IN_IPV6 = /^::ffff:(?=\d+\.)/;
@@ -34,7 +34,7 @@ const MOST_BYTES = { [CHANNEL_PATH]: 256 * MB, [DESK_PATH]: 16 * MB } as const;
  */
 type TrustCheck = (leaf: X509Certificate, issuer: X509Certificate | undefined) => void;
 
-/** Another master of this cluster, and the certificate with which this master identifies itself there. */
+/** Another master of this cluster, and the certificate that this master shows to it. */
 interface FellowMaster {
   readonly nodeId: string;
   readonly credential: KeyPair;

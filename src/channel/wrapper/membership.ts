@@ -136,7 +136,10 @@ export class Membership {
     if (this.#newKey === key) this.#newKey = undefined;
   }
 
-  /** True when the token belongs to another cluster than the credential, or the node was given another name. */
+  /**
+   * True when the credential does not fit the token: the token belongs to another cluster, or the node was given
+   * another name. False when there is no token.
+   */
   #isForAnother({ authority, nodeId }: Credential): boolean {
     const { token, nodeId: wanted } = this.#options;
     if (token === undefined) return false;

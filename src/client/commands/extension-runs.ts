@@ -10,7 +10,7 @@ import { within } from '../within.js';
 import type { ClientHost } from './client-host.js';
 
 /**
- * Short, because an unknown command is usually a typing error: its message should not wait for an unreachable master.
+ * Short, because an unknown command is usually a typing error: its message must not wait for an unreachable master.
  */
 const PATIENCE_MS = 2000;
 

@@ -162,7 +162,7 @@ async function open(host: ClientHost, options: FileOptions, undone: string) {
 
 /**
  * Asks the master how all documents together would change the configurations and their instances. `prune`:
- * configurations without a file are deleted. `fingerprint`: that of the plan that the person has read; the master
+ * configurations without a file are deleted. `fingerprint`: that of the plan that the person has read. The master
  * answers with a conflict when the plan has changed since.
  */
 function askPlan(

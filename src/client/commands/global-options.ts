@@ -18,8 +18,8 @@ export function addGlobalOptions(program: Command): void {
 }
 
 /**
- * Settles an option that the command and its group share. A value typed for the group goes to the command, because the
- * parser would otherwise prefer the group's default.
+ * Brings an option that the command and its group share to one value. A value typed for the group goes to the
+ * command, because the parser would otherwise prefer the group's default.
  */
 function settle(command: Command, group: Command): void {
   for (const option of group.options) {

@@ -21,7 +21,10 @@ export async function completeLine(
   return found.toSorted((a, b) => Number(a.word === FILES) - Number(b.word === FILES));
 }
 
-/** Returns the candidates that begin with the last word of the line. FILES comes last. */
+/**
+ * Returns the candidates that begin with the last word of the line. `FILES` is among them where a file path may
+ * stand.
+ */
 export async function candidatesFor(
   program: Command,
   line: string,

@@ -70,8 +70,9 @@ export function deleteAll(
 }
 
 /**
- * Runs the tasks one after another. It goes on after a refusal with the exit code `lenient`, which is reported as
- * `result` and counts as a failure only when `isFailure`. After any other refusal it skips the remaining tasks.
+ * Runs the tasks one after another. A refusal with the exit code `lenient` does not stop the others: its task is
+ * reported as `result`, and counts as a failure only when `isFailure`. After any other refusal the remaining tasks
+ * are skipped.
  */
 async function inTurn<R extends Report>(
   tasks: readonly { readonly report: R; run(): Promise<unknown> }[],

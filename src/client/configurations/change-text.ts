@@ -18,7 +18,7 @@ export function appliedText(applied: Applied): string {
   return `${name} changed: ${differences.map(({ field }) => field).join(', ') || 'its file is written anew'}`;
 }
 
-/** Returns `lobby deleted`. `wanted`: what should have been done. */
+/** Returns `lobby deleted`. `wanted`: the word for the success, for a sentence such as `lobby not deleted: ...`. */
 export function reportText({ name, result, error }: Report, wanted: 'written' | 'deleted'): string {
   switch (result) {
     case 'not-found':

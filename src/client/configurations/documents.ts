@@ -30,7 +30,7 @@ export interface Document extends ParsedConfiguration {
   readonly name: string;
 }
 
-/** The result of reading files. A fault's `file` has the meaning of a document's `file`. */
+/** The result of reading files. The `file` of a fault names the source, as the `file` of a document does. */
 export interface Documents {
   readonly valid: readonly Document[];
   readonly faults: readonly ConfigurationFileError[];

@@ -38,8 +38,8 @@ export function refuseForeign(target: Place, { statusCode = 0, headers }: Incomi
 }
 
 /**
- * Returns after how many milliseconds to repeat a request that was not begun because there is no leader. Undefined for
- * other answers, whose request may have been carried out.
+ * Returns the pause in milliseconds before a request may be repeated, when the master refused it because there is no
+ * leader. Undefined for any other answer: the master may have carried the request out.
  */
 export function retryAfterOf({
   statusCode,

@@ -1,4 +1,4 @@
-/** Opens one API WebSocket, and bounds how long a request waits for its connection, for `http-connection.ts`. */
+/** Opens one API WebSocket. `boundConnect` limits how long any request waits for its connection. */
 import type { ClientRequest, IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import type { ConnectionOptions } from 'node:tls';
 import type { WebSocket } from 'ws';

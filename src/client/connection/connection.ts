@@ -30,9 +30,9 @@ export interface StreamOptions {
 }
 
 /**
- * Calls may overlap. Each call fails with a one-line ClientError.
- * Its exit code is 7 for an unreachable master and 6 for a late answer. A key that cannot be read has other codes.
- * Redirects are not followed, because the redirect would receive the key.
+ * Calls may overlap. Each call fails with a one-line ClientError. Its exit code is 7 for an unreachable master and 6
+ * for a late answer. A key that cannot be read has other exit codes. Redirects are not followed, because the address
+ * in a redirect would receive the key.
  */
 export interface ApiConnection {
   /** The person's name for the master: a context, a root, or an address. */
@@ -47,8 +47,8 @@ export interface ApiConnection {
   stream(method: string, path: string, options?: StreamOptions): Promise<StreamedAnswer>;
   /**
    * Resolves when the socket is open. Add listeners right after the `await`: messages begin in the next turn of the
-   * event loop. Throws the errors of `refusalOf`, or the reason of `signal` when it aborts first.
-   * `sayWaits`: called with a line when the request waits for the masters to elect a leader. Default: as for requests.
+   * event loop. Throws the errors of `refusalOf`, or the reason of `signal` when it aborts first. `sayWaits`: called
+   * with a line when the request waits for the masters to elect a leader. Default: the `sayWaits` of the connection.
    */
   openSocket(path: string, signal?: AbortSignal, sayWaits?: (line: string) => void): Promise<WebSocket>;
 }

@@ -9,7 +9,8 @@ const WAITS = `no master leads at this moment: trying again for ${PATIENCE_MS / 
 
 /**
  * Returns a function that waits before the next try of one request. It answers false when the time is used up, and
- * rejects when `signal` aborts. `say` is called once, before the first wait. Absent: the request does not wait.
+ * rejects when `signal` aborts. `say` is called once, before the first wait. Absent: the function answers false at
+ * once.
  */
 export function electionPatience(
   say: ((line: string) => void) | undefined,

@@ -36,7 +36,7 @@ const WRONG_NAME = 'ERR_TLS_CERT_ALTNAME_INVALID';
 /** Matches the TLS errors caused by a server that answers without TLS. */
 const NO_TLS = /wrong.version.number|packet.length.too.long|http.request|unknown.protocol/i;
 
-/** True when the certificate is not signed by a trusted authority. `code`: that of the failed check. */
+/** True when the certificate is not signed by a trusted authority. `code`: the code of the failed check. */
 export function isUntrusted(code: string | undefined): boolean {
   return code !== undefined && UNTRUSTED.has(code);
 }
@@ -95,7 +95,7 @@ export function cutFailure(target: Asked, isAsked: boolean, cause?: unknown): Cl
   );
 }
 
-/** Returns the error that explains a problem with the server's certificate. `code`: that of the failed check. */
+/** Returns the error that explains a problem with the server's certificate. `code`: the code of the failed check. */
 export async function certificateFailure(code: string, target: Asked, cause?: unknown): Promise<ClientError> {
   const shown = await lookAtServer(target.url, target.trust).catch(() => undefined);
   return unreachable(target, certificateProblem(code, target, shown, Date.now()), cause);

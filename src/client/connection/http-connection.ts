@@ -150,7 +150,10 @@ export class HttpConnection implements ApiConnection {
     }
   }
 
-  /** Sends a request. Resolves with the head of an answer that can come from the API. */
+  /**
+   * Sends a request, and sends it again while the masters elect a leader. Resolves with the head of the answer.
+   * Throws a ClientError for an answer that cannot come from the API.
+   */
   async #send(call: Call): Promise<IncomingMessage> {
     call.signal?.throwIfAborted();
     const [{ request, agent }, key] = await Promise.all([this.#prepare(), this.#readKey()]);

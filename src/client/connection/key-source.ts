@@ -17,7 +17,7 @@ const MAX_CHARS = 64 * 1024;
 /** Only visible characters are allowed, because the key is sent in a header. */
 const KEY = /^[\x21-\x7e]{8,512}$/;
 
-/** Reads the key anew at each call, from its file or command. Throws a ClientError that does not contain the key. */
+/** Reads the key from its file or command, again at each call. Throws a ClientError that does not contain the key. */
 export async function readKey(source: KeySource): Promise<string> {
   switch (source.kind) {
     case 'text':

@@ -6,7 +6,7 @@ import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
 import { systemFailure } from './private-text.js';
 
 export type Trust =
-  /** The authorities built into Node.js, and those of NODE_EXTRA_CA_CERTS. */
+  /** The authorities built into Node.js, and the authorities of NODE_EXTRA_CA_CERTS. */
   | { readonly kind: 'system' }
   /** A PEM file. `from` names its source in messages, such as `DROVER_CA`. */
   | { readonly kind: 'file'; readonly path: string; readonly from: string }

@@ -121,7 +121,7 @@ export class WatchStream {
   }
 }
 
-/** The unread messages of one socket. The socket is paused while there are any. */
+/** The unread messages of one socket. The socket is paused while unread messages are left. */
 class Inbox {
   readonly #socket: WebSocket;
   readonly #timer: NodeJS.Timeout;
@@ -180,7 +180,7 @@ class Inbox {
   }
 
   #look(silenceMs: number): void {
-    // Ping from here: a paused socket answers no ping of the master, which ends a connection without signs of life.
+    // Send pings from here: a paused socket answers no ping, and the master ends a connection without signs of life.
     if (this.#socket.isPaused) this.#socket.ping();
     else if (performance.now() - this.#heardAt > silenceMs) {
       this.#end({ problem: `nothing was heard for ${durationText(silenceMs)}` });

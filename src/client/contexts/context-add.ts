@@ -39,7 +39,7 @@ export async function addContext(
   checkContextName(name);
   const url = parseMasterUrl(options.url, '--url');
   const file = new ContextFile(surroundings.environment);
-  // Fail before asking questions: without a home directory there is no file to keep the answers in.
+  // Fail before asking questions: the file for the answers would be in the home directory, which is missing.
   if (file.path === undefined) throw homeless();
   refuseDouble(name, (await file.read()).contexts);
   const trust = await trustOf(name, url, options, surroundings);

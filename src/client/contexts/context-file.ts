@@ -25,7 +25,7 @@ export interface StoredContexts {
 /** How long a writer waits for another writer, which holds the lock only for milliseconds. */
 const LOCK_MS = 30_000;
 
-/** Returns an absolute path, or undefined when neither XDG_CONFIG_HOME nor HOME is set. */
+/** Returns an absolute path, or undefined when neither XDG_CONFIG_HOME nor HOME is one. */
 export function contextsPathOf(environment: NodeJS.ProcessEnv): string | undefined {
   const { XDG_CONFIG_HOME: configurations, HOME: home } = environment;
   // Ignore a relative path: the XDG specification requires it.

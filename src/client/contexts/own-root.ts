@@ -67,7 +67,7 @@ async function readConfiguration(root: string): Promise<Fields> {
     const value: unknown = JSON.parse(text);
     if (isFields(value)) return value;
   } catch {
-    // The error below covers a file that does not parse, too. "drover start" names the exact fault.
+    // The error below covers a file that does not parse, too. `drover start` tells the exact fault of the file.
   }
   throw new ClientError(
     EXIT.failed,

@@ -16,10 +16,10 @@ interface NewContext {
 }
 
 /**
- * Returns the trust for a TLS server, by the certificate it shows now: the known authorities if they suffice, else a
- * pinned certificate.
- * `fingerprint`: replaces a person's confirmation. Throws a ClientError when the server is unreachable, its certificate
- * is not usable, or nobody confirmed it.
+ * Returns the trust for a TLS server, by the certificates it shows now. `fingerprint`: the certificate that has it
+ * is pinned. Absent: the known authorities are trusted if they suffice, else a certificate is pinned that a person
+ * confirms. Throws a ClientError when the server is unreachable, its certificate is not usable, or nobody confirmed
+ * it.
  */
 export async function trustServer(
   { name, url }: NewContext,

@@ -52,7 +52,10 @@ export function checkPath(path: string, label = `the path ${path}`): void {
   if (objection !== undefined) throw usageError(`${label} ${objection}`);
 }
 
-/** Parses a path in a template. A local path that looks like one is written with a leading `./`. */
+/**
+ * Parses a path in a template; undefined: a local path. A local path that looks like `group/name:path` is typed with
+ * a leading `./`.
+ */
 function templatePlaceOf(text: string): TemplatePlace | undefined {
   const [, group = '', name = '', typed = ''] = TEMPLATE_PLACE.exec(text) ?? [];
   if (!NAME.test(group) || !NAME.test(name)) return undefined;

@@ -29,7 +29,10 @@ const LIMITS = {
   maxRatio: Number.MAX_SAFE_INTEGER,
 };
 
-/** Throws a ClientError, or a DroverError for a zip that cannot be unpacked. After an error the target is unchanged. */
+/**
+ * Throws a ClientError, or a DroverError for a zip that cannot be unpacked. After an error the target is unchanged,
+ * unless a move into an existing directory failed halfway.
+ */
 export async function download(
   api: ApiClient,
   from: TemplatePlace,

@@ -179,8 +179,8 @@ function withLineFeeds(typed: Buffer): Buffer {
 }
 
 /**
- * Replaces line feeds, because the terminal driver also adds a carriage return to each. The session means one line down
- * in the same column, so the replacement is the sequence for that.
+ * Replaces each line feed by the sequence that moves one line down in the same column, as the session means it. The
+ * terminal driver would add a carriage return to a line feed.
  */
 function withoutLineFeeds(bytes: Buffer): Buffer {
   return bytes.includes(LF)

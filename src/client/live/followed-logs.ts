@@ -1,7 +1,6 @@
 /**
- * Follows the log of one instance, or of all instances of a configuration.
- * The following continues after lost connections, master restarts and moves to other nodes. Each log continues at the
- * number of its next line.
+ * Follows the log of one instance, or of all instances of a configuration, also over lost connections, restarts of
+ * the master and moves to other nodes. Each log continues at the number of its next line.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { ClientError, EXIT, isTransient } from '../../command-tree/runs/client-error.js';

@@ -14,8 +14,8 @@ export type WantedTopics = Readonly<Partial<Record<TopicName, object>>>;
 export type FollowedTopics = { readonly [Name in TopicName]: WatchedEntries<Topics[Name]> };
 
 /**
- * Yields one object that is updated in place: first once all topics have their whole snapshot, then after each change.
- * `say` gets a line about each lost or restored connection. The following ends when `signal` aborts.
+ * Yields one object that is updated in place: first once all topics have their whole snapshot, then after each
+ * change. `say` gets a line about each lost or restored connection. Ends when `signal` aborts.
  */
 export async function* followTopics(
   connection: ApiConnection,

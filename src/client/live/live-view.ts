@@ -13,7 +13,7 @@ export interface LiveView {
   readonly topics: WantedTopics;
   /** The shortest time between two updates of the view. */
   readonly everyMs: number;
-  /** The view is redrawn after this time without changes; absent: only after changes. */
+  /** On a terminal the view is redrawn after this time without changes; absent: only after changes. */
   readonly refreshMs?: number;
   /** Undefined: the view is printed instead of redrawn. */
   readonly terminal: TerminalStream | undefined;
@@ -77,7 +77,7 @@ export async function runView(api: ApiClient, view: LiveView, output: LiveOutput
   }
 }
 
-/** The call of a command that runs inside a view: it prints nothing and asks nothing. */
+/** The `RunCall` of a command that runs inside a view: it prints nothing, and every question counts as confirmed. */
 export function quietCall(signal: AbortSignal): RunCall {
   return { signal, say: () => undefined, confirm: async () => undefined };
 }

@@ -42,8 +42,8 @@ export async function followLogs(
 }
 
 /**
- * The logs of a name. `instance` undefined: it names a configuration, all of whose instances are meant. `ids`: the
- * existing instances, the oldest first.
+ * Finds the logs that `name` means. `instance` undefined: the name is a configuration, and all its instances are
+ * meant. `ids`: the existing instances, the oldest first.
  */
 async function logsOf(api: ApiClient, name: string) {
   const instance = await find<InstanceInfo>(api, `/instances/${pathPart(name)}`);

@@ -27,7 +27,8 @@ export async function watchRollout(
     const text = isJson ? jsonLine(rollout) : plainLines(rolloutSentence(rollout));
     if (text !== said && !(await output.write(text))) return;
     said = text;
-    // A rollout may be behind right after a change was written: wait for its next state.
+    // Right after a change of the configuration, the rollout may still be that of the former content: wait for its
+    // next state.
     if (rollout.endedAt === null || rollout.isBehind) continue;
     if (rollout.state === 'complete') return;
     throw new ClientError(EXIT.failed, rolloutSentence(rollout));

@@ -45,7 +45,7 @@ export const CONDITIONS: Readonly<Record<Kind, Readonly<Partial<Record<Goal, Con
     gone: (world, id) => world.nodes.get(id) === undefined,
   },
   rollout: {
-    // A rollout that has not yet taken up a change has not ended.
+    // A rollout that has not yet taken up a change does not count as ended.
     complete: (world, name) => endedRollout(world, name)?.state === 'complete',
     ended: (world, name) => endedRollout(world, name) !== undefined,
   },

@@ -29,7 +29,7 @@ interface TopOptions {
 /** Redraws the table, or prints it once when there is no terminal. Throws a ClientError. */
 export async function top(api: ApiClient, options: TopOptions, output: LiveOutput): Promise<void> {
   const { configuration, sort, format, terminal } = options;
-  // Refuse an unknown configuration as the list of instances does.
+  // Throw for an unknown configuration, as `instance list` does.
   if (configuration !== undefined)
     await commandRuns(api)['instance list']({ configuration, left: false }, quietCall(output.signal));
   const sorted = ({ usage }: FollowedTopics): MeasuredUsage[] => sortUsages(usage.values(), sort);

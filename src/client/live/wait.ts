@@ -18,7 +18,10 @@ const WHY_MS = 5000;
 
 const ofConfigurations = (names: readonly string[]) => ({ filter: { configuration: names } });
 
-/** For each kind: the topics that its conditions need, and where the reason for its state stands. */
+/**
+ * For each kind: the topics that its conditions need, the API path of its things, and the function that prints why a
+ * thing is in its state.
+ */
 const KIND_OF: Readonly<
   Record<
     Kind,

@@ -61,7 +61,7 @@ export async function watchList(
         instances: configuration === undefined ? {} : { filter: { configuration: [configuration] } },
       }),
       ofStream: (instances) => instances.toSorted(byConfiguration),
-      // Only existing instances are watched: a list of leftover directories has no rows here.
+      // A list of leftover directories has no rows to watch.
       items: (found) => ('directories' in found ? [] : found),
       nameOf: ({ id }) => id,
       only: (instances) => instances,

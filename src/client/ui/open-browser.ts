@@ -12,7 +12,7 @@ const OPENER = 'xdg-open';
 /** The browser counts as opened after this time, because some openers run as long as the browser does. */
 const FAILS_WITHIN_MS = 3000;
 
-/** Returns false where there is no display, and where nothing could be opened. */
+/** Returns false when there is no display, or no program opened the link. */
 export async function openBrowser(link: string, environment: NodeJS.ProcessEnv): Promise<boolean> {
   const { DISPLAY: x = '', WAYLAND_DISPLAY: wayland = '' } = environment;
   if (x === '' && wayland === '') return false;

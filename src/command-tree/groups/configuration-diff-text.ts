@@ -9,7 +9,7 @@ import { tableOf, type View } from '../command.js';
 import { describeFileError } from '../file-errors.js';
 
 const HISTORY_HEAD = ['#', 'AGE', 'FROM', 'OUTCOME', 'INSTANCES', 'REVISION'];
-/** How many characters of a revision or a commit are printed: enough to tell ten of them apart. */
+/** The printed length of a revision or commit. It is enough to tell the ten contents of a history apart. */
 const SHORT = 8;
 /** The most ids that a line of output names. */
 const MAX_IDS = 10;

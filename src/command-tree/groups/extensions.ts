@@ -1,4 +1,4 @@
-/** `extension list`. */
+/** The command `extension list`. */
 import type { ExtensionStatus } from '../../extensions/extension.js';
 import { describe, noInput, tableOf } from '../command.js';
 
@@ -17,7 +17,7 @@ export const EXTENSION_COMMANDS = {
   }),
 };
 
-/** Describes what an extension adds and is, or what is wrong with it. */
+/** Describes what the extension is and adds, or what is wrong with it. */
 function aboutOf({ state, error, adds, description, name }: ExtensionStatus): string {
   if (error !== null) return state === 'active' ? `${adds.join(', ')}; last error: ${error}` : error;
   const parts = [adds.join(', '), description ?? name].filter((part) => part !== '');

@@ -69,7 +69,7 @@ export function logText({ lines, times, range, firstLine = 1, untimedLines = 0 }
   return [...notes, ...shown].join('\n');
 }
 
-/** Reads an option. Throws what the parser prints. */
+/** Parses a point of the log. Throws the error that the parser prints. */
 function logPoint(text: string): LogPoint {
   const point = parseLogPoint(text);
   if ('problem' in point) throw new InvalidArgumentError(`It ${point.problem}.`);

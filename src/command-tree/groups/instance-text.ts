@@ -1,4 +1,7 @@
-/** Shows instances to people: as a row of a table, and one in full. A master of another version may leave fields out. */
+/**
+ * Shows instances to people: as rows of a table, or one instance in full. A master of another version may leave
+ * fields out.
+ */
 
 import type { InstanceDetails } from '../../api/routes/instances/instance-details.js';
 import type { InstanceInfo } from '../../model/instance.js';

@@ -9,7 +9,7 @@ import { EXPIRY_RULE, parseExpiry } from '../../model/plain/duration.js';
 import { durationText, instantText, quoteText } from '../../model/words.js';
 import { describe, invalid, messageText, noInput, type Said, tableOf } from '../command.js';
 
-/** From the widest to the narrowest, as people look for them. */
+/** The scopes from the widest to the narrowest, as people look for them. */
 const SCOPES = KEY_SCOPES.toReversed();
 
 interface CreateOptions {

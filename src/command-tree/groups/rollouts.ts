@@ -9,7 +9,7 @@ const HEAD = ['CONFIGURATION', 'STATE', 'CONTENT', 'GOOD', 'OUTDATED', 'WAITING'
 const byName = (name: string) => ({ name });
 const namesOf = ({ configurationName }: ShownRollout): readonly string[] => [configurationName];
 
-/** A command that changes a rollout answers with one sentence on it. */
+/** Describes a command that changes a rollout. Its output is one sentence about the rollout. */
 function action(about: string) {
   return describe({
     usage: '<name>',
@@ -78,7 +78,7 @@ async function describeRollout(rollout: ShownRollout, view: View): Promise<strin
   return lines.join('\n');
 }
 
-/** `3 -> 5`: contents of the history. */
+/** Returns `3 -> 5`: the numbers of the former and the new content in the history. */
 function contentsText({ fromNumber, toNumber, from, isHeldBack }: ShownRollout): string {
   const to = numberText(toNumber);
   if (from === null) return to;

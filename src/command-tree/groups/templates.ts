@@ -51,7 +51,7 @@ export const TEMPLATE_COMMANDS = {
       storage: options.storage ?? null,
       wait: options.wait,
     }),
-    // With a report, leave out what was dispatched: the run printed that before it waited for the nodes.
+    // With a report, print only the report: the run has printed the dispatch before it waited for the nodes.
     text: (sync: TemplateSync) =>
       sync.report === null ? describeDispatch(sync) : describeReport(sync.report).join('\n'),
     json: ({ report, ...sync }) => ({ ...sync, results: report?.nodes ?? null }),

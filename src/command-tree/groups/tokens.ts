@@ -8,7 +8,7 @@ import { describe, messageText, noInput, type Said, tableOf } from '../command.j
 
 export interface TokenOptions {
   readonly label?: string;
-  /** Seconds, or `never`. Commander would replace a parsed null by an empty text, so `never` stays a word. */
+  /** Seconds, or `never`. Commander would replace a parsed null by an empty text, so the word `never` is kept. */
   readonly expires?: number | 'never';
   readonly uses?: number | 'any';
   readonly asMaster?: boolean;

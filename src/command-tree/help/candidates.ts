@@ -1,4 +1,7 @@
-/** The words that complete a line: of the command tree, and names that a master knows. For the console and the client. */
+/**
+ * Finds the words that complete a line: words of the command tree, and names that a master knows. Console and client
+ * use it.
+ */
 import type { Command } from 'commander';
 import type { InstanceInfo } from '../../model/instance.js';
 import type { TemplateName } from '../../templates/sync/pattern.js';
@@ -41,7 +44,7 @@ const ARGUMENTS: Readonly<Record<string, readonly NameKind[]>> = {
   'token-id': ['joinTokens'],
 };
 
-/** The kinds of names for an argument whose kind another argument sets: `wait node <name>`. */
+/** The kind of name that completes `<name>` in `wait <kind> <name>`, by the typed kind. */
 const KINDS: Readonly<Record<string, NameKind>> = {
   instance: 'instances',
   config: 'configurations',
@@ -99,8 +102,8 @@ export async function askForNames(
 }
 
 /**
- * The candidates for a word. `before`: the words before it; `typed`: the word as far as it is there. Candidates that do
- * not begin with `typed` are among them.
+ * Returns the candidates for a word. `before`: the words before it. `typed`: the part of the word that is typed
+ * already; the result may also hold words that do not begin with it.
  */
 export async function candidatesAt(
   program: Command,
@@ -143,7 +146,10 @@ async function ofArgument(
   return (await Promise.all(sources.map((source) => names(source)))).flat();
 }
 
-/** Returns the files of a typed template; before its colon, the templates and local files. */
+/**
+ * Completes a place of `drover cp`. After `group/name:` returns the files of that template; before the colon, the
+ * templates and local files.
+ */
 async function places(typed: string, names: NameSource): Promise<readonly KnownWord[]> {
   const [template = '', path] = typed.split(':', 2);
   if (path !== undefined)

@@ -1,4 +1,4 @@
-/** Says what the word that is being typed can be, from the words before it: for the completion of console and client. */
+/** Finds what kind of word is being typed, from the words before it. The completion of console and client uses it. */
 import type { Command, Option } from 'commander';
 
 export interface KnownWord {
@@ -10,13 +10,13 @@ export interface KnownWord {
 export type WantedWord =
   /** A word of a known list: a command, an option, or a choice of an argument. */
   | { readonly kind: 'known'; readonly words: readonly KnownWord[] }
-  /** An argument, by the name that its command gives it. */
+  /** An argument of `command`. `argument`: its name there. */
   | { readonly kind: 'argument'; readonly command: Command; readonly argument: string }
   /** The value of an option, such as `--context`. */
   | { readonly kind: 'value'; readonly option: string }
   | { readonly kind: 'nothing' };
 
-/** `typed`: the word as far as it is there. */
+/** Finds the kind of the word after `before`. `typed`: the part of the word that is typed already. */
 export function wantedWord(program: Command, before: readonly string[], typed: string): WantedWord {
   const { command, rest, pending, areOptionsOver } = walk(program, before);
   if (pending !== undefined) return wantedValue(pending);
@@ -33,8 +33,8 @@ export function wantedWord(program: Command, before: readonly string[], typed: s
 }
 
 /**
- * Follows the words into the tree. `rest`: the arguments among them. `pending`: the option whose value is the next word.
- * `areOptionsOver`: a `--` was among them, so that further words are arguments.
+ * Follows the words into the tree. `rest`: the arguments among the words. `pending`: the option whose value is the
+ * next word. `areOptionsOver`: a `--` was among the words, so all further words are arguments.
  */
 function walk(program: Command, words: readonly string[]) {
   let command = program;

@@ -8,7 +8,7 @@ export interface CallOptions {
   readonly timeoutMs?: number;
   /** Ends the call when it aborts; the call then throws the signal's reason. */
   readonly signal?: AbortSignal;
-  /** Headers beside those that every request has. */
+  /** More headers than every request has. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -18,7 +18,7 @@ export interface ApiCalls {
   send<T>(method: Method, path: string, body?: object, options?: CallOptions): Promise<T>;
 }
 
-/** A part of a path, such as a name that was typed. */
+/** Encodes a part of a path, such as a typed name. */
 export function pathPart(text: string): string {
   return encodeURIComponent(text);
 }
@@ -37,8 +37,8 @@ export function readContent(api: ApiCalls, name: string): Promise<ConfigurationC
 }
 
 /**
- * The options of a call that works only while the configuration has this revision; null: only while the configuration
- * does not exist. So no call overwrites what others changed meanwhile.
+ * The options of a call that works only while the configuration has this revision, so that the call overwrites no
+ * change of others. Null: only while the configuration does not exist.
  */
 export function ifMatch(revision: string | null): CallOptions {
   return { headers: revision === null ? { 'if-none-match': '*' } : { 'if-match': `"${revision}"` } };

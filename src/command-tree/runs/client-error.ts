@@ -1,4 +1,7 @@
-/** What ends a command that has failed: one line for a person, and the exit code that says its kind to scripts. */
+/**
+ * The error that ends a failed command: one line for a person, and an exit code that tells scripts the kind of
+ * failure.
+ */
 import type { ErrorCode } from '../../model/errors.js';
 
 const ENDPOINT_UNKNOWN: ErrorCode = 'DRV_ENDPOINT_UNKNOWN';
@@ -37,7 +40,7 @@ export function exitCodeOf(status: number): number {
 export class ClientError extends Error {
   override readonly name = 'ClientError';
   readonly exitCode: number;
-  /** The code of the API's answer; undefined: the error is another one, or comes from an older master. */
+  /** The error code of the API's answer. Undefined: the error does not come from the API, or the master is older. */
   readonly code: string | undefined;
 
   constructor(

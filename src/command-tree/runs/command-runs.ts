@@ -1,4 +1,4 @@
-/** What each command does: calls of the API. A route answers what its command prints with `-o json`. */
+/** The runs of all commands. A run calls the API, and a command prints the answer of its route with `-o json`. */
 
 import type { CommandRuns, DataOf } from '../commands.js';
 import { type ApiCalls, pathPart } from './api-calls.js';

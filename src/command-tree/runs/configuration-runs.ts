@@ -1,4 +1,4 @@
-/** `config ...`. */
+/** Runs the commands `config ...`. */
 
 import { withMinimum } from '../../model/plain/scaled-content.js';
 import type { CommandRuns, DataOf } from '../commands.js';

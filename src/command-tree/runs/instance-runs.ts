@@ -1,4 +1,4 @@
-/** `instance ...`. */
+/** Runs the commands `instance ...`. */
 
 import type { UpdateBody, UpdatedInstance } from '../../api/routes/instances/update-route.js';
 import type { Configuration } from '../../model/configuration.js';
@@ -91,7 +91,7 @@ async function create(
   return created;
 }
 
-/** Adds to the error of a creation the instances that were made before it. */
+/** Adds to the error of a creation the instances that were created before the failure. */
 function incomplete(created: readonly InstanceInfo[], count: number, error: unknown): unknown {
   if (created.length === 0 || !(error instanceof ClientError)) return error;
   const ids = created.map(({ id }) => id).join(', ');

@@ -1,4 +1,4 @@
-/** `cluster ...` about nodes, `node info` and `stop`. */
+/** Runs the commands `cluster ...` about nodes, `node info` and `stop`. */
 
 import type { ForgottenNode } from '../../api/routes/node-operation-routes.js';
 import type { NodeStats } from '../../api/routes/node-routes.js';

@@ -1,4 +1,4 @@
-/** `template ...`. */
+/** Runs the commands `template ...`. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Configuration } from '../../model/configuration.js';
 import { mayInstall } from '../../model/plain/may-install.js';
@@ -11,7 +11,7 @@ import { suggest } from '../help/suggest.js';
 import { type ApiCalls, find, pathPart } from './api-calls.js';
 import { ClientError, EXIT } from './client-error.js';
 
-/** How long the nodes are waited for: less than the time limit of a line of the console. */
+/** The longest wait for the nodes: less than the time limit of a line of the console. */
 const MAX_WAIT_MS = 30_000;
 /** The first pause between two looks at a sync. Each pause is twice the last one, up to the longest. */
 const FIRST_LOOK_MS = 20;
@@ -62,7 +62,7 @@ async function sync(
   return { ...dispatched, report: await untilOver(api, call) };
 }
 
-/** Waits until all nodes have answered, half a minute at most. The sync goes on after that. */
+/** Waits until all nodes have answered, but at most half a minute. The sync continues after that. */
 async function untilOver(api: ApiCalls, { signal }: RunCall): Promise<ClusterSyncReport> {
   const endAt = performance.now() + MAX_WAIT_MS;
   for (let pauseMs = FIRST_LOOK_MS; ; pauseMs = Math.min(2 * pauseMs, LOOK_EVERY_MS)) {

@@ -18,13 +18,13 @@ const DONE = {
   delete: 'deleted',
 } as const;
 
-/** What the answer to an action on one instance has at least. */
+/** The fields that every answer to an action on one instance has. */
 export interface InstanceMessage {
   readonly message: string;
   readonly instanceId: string;
 }
 
-/** A question before a command acts on more than one named instance. */
+/** The question before a command acts on anything but a single named instance. */
 export interface Question {
   /** The effect of the command, such as `3 instances are stopped`. */
   readonly what: string;
@@ -35,7 +35,7 @@ export interface Question {
 /** Asks a person. Returns after a yes, or at once with `--yes`; throws otherwise. */
 export type Asker = (question: Question) => Promise<void>;
 
-/** What became of one instance. Neither `done` nor `refusal`: it was not tried. */
+/** The result for one instance. With neither `done` nor `refusal` the instance was not tried. */
 interface Outcome<Done extends InstanceMessage> {
   readonly id: string;
   readonly done?: Done;
@@ -47,7 +47,7 @@ interface Batch<Done extends InstanceMessage> {
   readonly outcomes: readonly Outcome<Done>[];
 }
 
-/** The answer for the one instance that was named; a batch for any other selection. */
+/** The answer for a single named instance, or a batch for any other selection. */
 export type Acted<Done extends InstanceMessage> = Done | Batch<Done>;
 
 interface Acting<Done extends InstanceMessage> {
@@ -59,8 +59,8 @@ interface Acting<Done extends InstanceMessage> {
 }
 
 /**
- * Acts on the one named instance. For any other selection: asks first, acts on the instances that the question named,
- * and goes on after a refusal. Throws what `chooseInstances` and the question throw.
+ * Acts on a single named instance at once. For any other selection it asks first, acts on the instances that the
+ * question named, and continues after a refusal. Throws the errors of `chooseInstances` and of the question.
  */
 export async function actOnInstances<Done extends InstanceMessage>(
   { action, input, known, perform }: Acting<Done>,

@@ -21,9 +21,9 @@ export interface Chosen {
 }
 
 /**
- * A filter leaves out what the action has nothing to do with: what stands still is not stopped and, because somebody
- * stopped it, not restarted; what runs is not started. An id is always meant. Throws DRV_INSTANCE_UNKNOWN when an id is not
- * known, or nothing is left.
+ * Chooses named instances as they are. From a filter it leaves out instances that do not need the action: `start`
+ * takes only STOPPED instances; `stop` and `restart` take all others. Throws DRV_INSTANCE_UNKNOWN when an id is not
+ * known, or no instance is left.
  */
 export function chooseInstances(action: InstanceAction, selection: Selection, known: KnownInstances): Chosen {
   if ('ids' in selection) return { instances: byIds(selection.ids, known), left: 0 };

@@ -24,7 +24,7 @@ export interface SelectionOptions extends InstanceFilter {
 /** Arguments of a command that takes a selection. */
 export const SELECTION_USAGE = '[id...]';
 
-/** Options that choose, by the names that the parser gives them. */
+/** The options that choose instances, by the names that the parser gives them. */
 export const SELECTING = ['configuration', 'group', 'node', 'all'] as const;
 
 export function declareSelection(command: Command): void {

@@ -16,7 +16,7 @@ export interface FileWriter {
 
 export interface ContentSource {
   readonly origin: Omit<ContentOrigin, 'node'>;
-  /** Why the content before it is taken back; undefined: the change is no rollback. */
+  /** Why the former content is taken back; undefined: the change is no rollback. */
   readonly rollback: string | undefined;
 }
 
@@ -32,7 +32,7 @@ export class ContentOrigins {
   #isFailureTold = false;
   /** The commits by file name. */
   readonly #commits = new Map<string, GitOrigin>();
-  /** The writers of contents that the records do not have yet, by name of the configuration. */
+  /** Who is writing the file of a configuration, by its name, until the records have the new content. */
   readonly #writers = new Map<string, FileWriter>();
 
   constructor(directory: string, logger: Pick<Logger, 'info'>) {
@@ -40,7 +40,10 @@ export class ContentOrigins {
     this.#logger = logger;
   }
 
-  /** Asks git for the commits of valid readings that changed and do not count yet. */
+  /**
+   * Asks git for the commit of each valid reading that differs from the settled one. Call it before the
+   * readings are settled.
+   */
   async look(
     readings: Iterable<readonly [file: string, ReadFile | undefined]>,
     settled: ReadonlyMap<string, ReadFile>,
@@ -61,7 +64,7 @@ export class ContentOrigins {
     }
   }
 
-  /** The source of a content whose file is written first, by the API or by hand. */
+  /** The source of a content whose file is written before its record, by the API or by hand. */
   of(name: string, file: string): ContentSource {
     const { origin, rollback } = this.ofWriter(name, file);
     return { origin: { ...this.ofFile(file).origin, key: origin.key }, rollback };
@@ -73,7 +76,7 @@ export class ContentOrigins {
     return { origin: { file, key: null, commit, isDirty }, rollback: undefined };
   }
 
-  /** The source of an announced write whose file may not exist yet: it has no commit. */
+  /** The source of a write that `noteWriter` announced. It has no commit, because the file may not exist yet. */
   ofWriter(name: string, file: string): ContentSource {
     const { key = null, rollback } = this.#writers.get(name) ?? {};
     return { origin: { file, key, commit: null, isDirty: null }, rollback };

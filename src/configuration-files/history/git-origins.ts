@@ -26,7 +26,10 @@ const FILES_AT_ONCE = 32;
 const MOST_NAMES = 50;
 const BITS_32 = 0xffffffffn;
 const TREE_ENTRY = /\d+ \w+ ([0-9a-f]+)\t([^\0]+)\0/g;
-/** A regular file without a conflict, with the times, the inode and the size that the index noted. */
+/**
+ * An entry of git's index: a regular file without a conflict, with the times, the inode and the size that git
+ * noted.
+ */
 const INDEX_ENTRY =
   /100\d+ ([0-9a-f]+) 0\t([^\0]+)\0\s+(ctime: \S+)\s+(mtime: \S+)\s+dev: \S+\s+(ino: \S+)\s+uid: \S+\s+gid: \S+\s+(size: \S+)/g;
 
@@ -43,8 +46,9 @@ interface Known {
 }
 
 /**
- * Settings of the command line override those of the repository. The commands below read no content, so git runs no
- * filter and no program that compares. A repository of another user is read too, because its settings can do nothing.
+ * Options that override the settings of the repository. The commands below read no content, so git runs no
+ * filter and no program that compares. A repository of another user is read, too, because its settings can do
+ * nothing.
  */
 const GUARDS = [
   '--no-pager',
@@ -58,7 +62,7 @@ const GUARDS = [
   ].flatMap((setting) => ['-c', setting]),
 ];
 
-/** No transport is allowed: otherwise git would fetch missing objects with a program that the repository names. */
+/** Allow no transport: otherwise git would fetch missing objects with a program that the repository names. */
 const ENVIRONMENT = {
   PATH: process.env.PATH,
   HOME: '/nonexistent',
@@ -86,7 +90,7 @@ export async function gitOriginsOf(
   if (files.length === 0 || !(await isInWorkTree(directory))) return origins;
   try {
     const known = await knownOf(directory, files);
-    // Without blobs here, the commit does not have this directory.
+    // When the commit lists no file here, it does not have this directory.
     if (known.committed?.size === 0) return origins;
     for (let from = 0; from < files.length; from += FILES_AT_ONCE) {
       const some = files.slice(from, from + FILES_AT_ONCE);
@@ -100,7 +104,10 @@ export async function gitOriginsOf(
   return origins;
 }
 
-/** Saves a start of git outside of work trees, and a warning where git is not installed. */
+/**
+ * True when the directory or one above it has a `.git`. Outside of work trees this saves a start of git, and
+ * a warning where git is not installed.
+ */
 async function isInWorkTree(directory: string): Promise<boolean> {
   let top = await realpath(directory).catch(() => '/');
   while (top !== '/') {
@@ -118,7 +125,7 @@ async function knownOf(directory: string, files: readonly string[]): Promise<Kno
   const paths = files.length < MOST_NAMES ? files : ['.'];
   const [tree, entries, status] = await Promise.all([
     git(directory, 'ls-tree', '-z', commit).catch(() => undefined),
-    // Only this command tells what git noted of a file without comparing contents, which would run filters.
+    // Only this command shows what git noted of a file without comparing contents, which would run filters.
     git(directory, 'ls-files', '-z', '--stage', '--debug', '--', ...paths).catch(() => ''),
     stat(index, { bigint: true }).catch(() => undefined),
   ]);
@@ -144,8 +151,9 @@ async function isDirty(known: Known, file: string): Promise<boolean | null> {
   const status = await lstat(path, { bigint: true }).catch(() => undefined);
   if (status === undefined) return true;
   if (!status.isFile() || blob === undefined) return null;
-  // The file is as git wrote or added it; its bytes may differ from the blob, because filters change line endings. A
-  // file changed when the index was written, or later, may look unchanged, so it is hashed.
+  // An equal status means that the file is as git wrote or added it. Its bytes may differ from the blob,
+  // because filters change line endings. A file changed when the index was written, or later, may look
+  // unchanged, so it is hashed.
   if (status.mtimeNs < known.notedAt && known.noted.get(file) === `${blob} ${notedOf(status)}`) return false;
   const now = await blobHash(path, blob.length);
   return now === undefined ? null : now !== blob;

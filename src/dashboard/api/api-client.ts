@@ -30,11 +30,14 @@ export interface CallOptions {
   /** A value that is sent as JSON, or a Blob or bytes that are sent as they are. */
   readonly body?: unknown;
   readonly signal?: AbortSignal;
-  /** A token in place of the session's, as sign-in needs it; '': no token. When the API refuses it, no session ends. */
+  /**
+   * A token in place of the session's, for the sign-in; '': no token. When the API refuses this token, no session
+   * ends.
+   */
   readonly token?: string;
   /** More headers, such as `If-Match`. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** A function in place of `fetch`: an upload uses one that tells its progress. */
+  /** A function in place of `fetch`: an upload uses one that reports its progress. */
   readonly call?: (url: URL, request: RequestInit) => Promise<Response>;
 }
 
@@ -78,7 +81,8 @@ export class Api {
     });
     if (response.ok) return response;
     const failure = new ApiFailure(response.status, await sentenceOf(response));
-    // A refusal that arrives late is about a token that this tab has dropped: the present session goes on.
+    // The token may have changed since the call began. Then the refusal is about the old token, and the present
+    // session goes on.
     const isHeld = held !== null && options.token === undefined && this.#options.token() === held;
     if (response.status === 401 && isHeld) this.#options.onRefused(failure.message);
     throw failure;
@@ -106,7 +110,7 @@ export class Api {
   #caller(method: string) {
     return async <T>(path: string, options?: CallOptions): Promise<T> => {
       const text = await (await this.send(method, path, options)).text();
-      // An empty body stands for undefined, and the caller's T says so.
+      // An empty body becomes undefined, which the caller's T has to allow.
       return (text === '' ? undefined : JSON.parse(text)) as T;
     };
   }
@@ -117,7 +121,7 @@ export function apiPath(...parts: readonly string[]): string {
   return parts.map((part) => `/${encodeURIComponent(part)}`).join('');
 }
 
-/** The answer of a call; null: the API says that the thing is not there. */
+/** Returns the answer of a call; null: the API answers that the thing does not exist. */
 export async function ifThere<T>(call: Promise<T>): Promise<T | null> {
   try {
     return await call;
@@ -134,7 +138,7 @@ async function sentenceOf(response: Response): Promise<string> {
     const { error }: { readonly error?: unknown } = JSON.parse(text);
     if (typeof error === 'string' && error !== '') return error;
   } catch {
-    // The body is no JSON, so a proxy answered.
+    // The body is no JSON, so the answer comes from a proxy.
   }
   return `The answer was ${response.status} ${response.statusText}, and not from Drover. A proxy may stand between.`;
 }

@@ -139,7 +139,7 @@ function ConnectionBanner() {
   const { live } = useServices();
   const state = live.connection.state.value;
   if (state.phase === 'idle' || state.phase === 'live') return null;
-  // The first connect of a page needs no banner: nothing is shown yet that could be old.
+  // Show no banner at the first connect of a page: no data is shown yet that could be old.
   if (state.phase === 'connecting' && state.since === null) return null;
   return (
     <Banner action={text.connectNow} onPress={() => live.connection.wake()}>
@@ -168,7 +168,9 @@ function Banner(props: { readonly children: string; readonly action: string; rea
   );
 }
 
-/** The keyboard shortcuts of every screen. Those that are letters do nothing while the operator types. */
+/**
+ * The keyboard shortcuts of every screen. Shortcuts that are a single character do nothing while the operator types.
+ */
 interface Keys {
   readonly onCommands: () => void;
   readonly onHelp: () => void;
@@ -195,7 +197,7 @@ function actionOf(event: KeyboardEvent, { onCommands, onHelp }: Keys): (() => vo
   return event.key === '/' ? focusSearch() : null;
 }
 
-/** Makes the action that puts the cursor into the screen's search field; null: the screen has no such field. */
+/** Returns the action that puts the cursor into the screen's search field; null: the screen has no search field. */
 function focusSearch(): (() => void) | null {
   const field = document.querySelector<HTMLInputElement>('main input[type="search"]');
   return field === null ? null : () => field.focus();

@@ -18,7 +18,7 @@ import {
 export type ConnectionState =
   | { readonly phase: 'idle' }
   | { readonly phase: 'live' }
-  /** `since`: the page's data is as old as that; null: the page has no data yet. */
+  /** `since`: when the last message came, which is the age of the page's data; null: the page has no data yet. */
   | { readonly phase: 'connecting'; readonly since: number | null }
   | { readonly phase: 'lost'; readonly since: number | null };
 
@@ -41,7 +41,7 @@ interface WatchPlatform {
   /** Opens a socket; null: nobody is signed in any more. */
   open(events: SocketEvents): WatchSocket | null;
   now(): number;
-  /** Asks the server whether the session still stands. Called after the server closed or refused the socket. */
+  /** Asks the server whether the session is still valid. Called after the server closed or refused the socket. */
   checkSession(): Promise<void>;
   /** A number in [0, 1). It spreads the tabs that lost the same server, so that they do not all return at once. */
   random(): number;
@@ -105,7 +105,7 @@ export class LiveConnection {
   }
 
   /**
-   * Takes the connection for lost, because the browser says that it is offline. The socket would notice that much
+   * Treats the connection as lost, because the browser says that it is offline. The socket itself would notice much
    * later.
    */
   lose(): void {
@@ -139,7 +139,8 @@ export class LiveConnection {
 
   #onOpened(): void {
     this.#subscriptions.connected((text) => this.#socket?.send(text));
-    // While no topic is subscribed to, no data is old, and the first beat would come late.
+    // Without topics the first message is a beat, up to 10 s later. No data can be old, so the connection counts as
+    // live now.
     if (this.#subscriptions.size === 0) this.#state.value = { phase: 'live' };
   }
 
@@ -153,7 +154,7 @@ export class LiveConnection {
     this.#heardAt = this.#platform.now();
     this.#listenForSilence();
     if (this.#state.value.phase !== 'live') this.#state.value = { phase: 'live' };
-    // An error is the refusal of a topic that this server does not have: its screen stays empty.
+    // An error means that this server does not have the topic. The topic's screen stays empty.
     for (const message of messages) if (message.type !== 'error') this.#subscriptions.deliver(message);
   }
 
@@ -161,7 +162,7 @@ export class LiveConnection {
     const wasOpened = this.#state.value.phase === 'live';
     this.#disconnect();
     this.#state.value = { phase: 'lost', since: this.#heardAt };
-    // A browser does not tell a refused socket from a dead server. The API knows which it was.
+    // To a browser a refused socket looks like a dead server, so ask the API about the session.
     if (code === REVOKED || !wasOpened) void this.#platform.checkSession();
     this.#retry = setTimeout(() => this.#connectIfNeeded(), this.#backoff.next());
   }

@@ -92,7 +92,8 @@ function openWatch(session: Session, { onOpen, onText, onClosed }: SocketEvents)
   socket.onmessage = ({ data }: MessageEvent<string>) => onText(data);
   socket.onclose = ({ code }) => onClosed(code);
   return {
-    // While the server closes the socket, `send` would fail, and `onclose` has not come yet.
+    // Send on an open socket only: while the server closes the socket, `onclose` has not come yet, and `send` would
+    // fail.
     send: (text) => {
       if (socket.readyState === WebSocket.OPEN) socket.send(text);
     },
@@ -101,7 +102,7 @@ function openWatch(session: Session, { onOpen, onText, onClosed }: SocketEvents)
 }
 
 /**
- * Opens a WebSocket of the API. A browser sets no header on a socket, so the token goes as a subprotocol
+ * Opens a WebSocket of the API. A browser cannot set headers on a socket, so the token goes as a subprotocol
  * (docs/api.md#websockets). Throws ApiFailure when nobody is signed in.
  */
 export function openSocket(

@@ -71,7 +71,10 @@ export class OrderedList<T> {
     return groups;
   }
 
-  /** Takes a batch of the store. `entries` are those after the batch. Returns true when the list has changed. */
+  /**
+   * Takes a batch of the store. `entries`: the store's entries after the batch. Returns true when the list has
+   * changed.
+   */
   apply(batch: Batch<T>, entries: ReadonlyMap<string, T>): boolean {
     if (batch.isNew) {
       this.#fill(entries);

@@ -11,7 +11,7 @@ type Node = Topics['nodes'];
 
 export interface ClusterEvent {
   readonly key: string;
-  /** When it happened, in Unix milliseconds. */
+  /** The time of the event, in Unix milliseconds. */
   readonly at: number;
   readonly what: 'made' | 'online' | 'offline' | 'stopped' | 'removed' | Node['condition'];
   /** The instance of the event. Either `instance` or `node` is set. */
@@ -24,7 +24,7 @@ type Untold = Omit<ClusterEvent, 'key'>;
 
 const MOST = 12;
 const STATES: Readonly<Record<Instance['state'], ClusterEvent['what'] | null>> = {
-  // CREATING is no event: it is short and lies between two others.
+  // Leave CREATING out: the state is short, and events stand before and after it.
   CREATING: null,
   ONLINE: 'online',
   OFFLINE: 'offline',
@@ -35,7 +35,7 @@ type Store<T> = Pick<TopicStore<T>, 'listen' | 'entries'>;
 
 export class RecentEvents {
   readonly #list = signal<readonly ClusterEvent[]>([]);
-  /** The newest first. */
+  /** The events, the newest first. */
   readonly list: ReadonlySignal<readonly ClusterEvent[]> = this.#list;
   readonly #now: () => number;
   #last = 0;
@@ -82,7 +82,7 @@ function newest<T extends Untold>(events: readonly T[]): T[] {
   return events.toSorted((a, b) => b.at - a.at).slice(0, MOST);
 }
 
-/** A key that is the same for the same event: a second snapshot repeats the events of the first. */
+/** Returns a key by which a repeated event is known: a second snapshot brings the events of the first again. */
 function identityOf({ at, what, instance, node }: Untold): string {
   return `${at} ${what} ${instance?.id} ${node}`;
 }

@@ -13,8 +13,8 @@ import { type Subscriber, TopicReader } from '../../watch-client/subscriptions.j
 import { WatchedEntries } from '../../watch-client/watched-entries.js';
 
 /**
- * A batch of changes that was taken. `before` holds the former value of each key that was put or is gone; undefined:
- * the key is new.
+ * A batch of changes that was taken. `before` holds the former value of each key that was changed or removed. A new
+ * key has the former value undefined.
  */
 export interface Batch<T> {
   readonly before: ReadonlyMap<string, T | undefined>;
@@ -58,15 +58,15 @@ export class TopicStore<T> implements Subscriber {
   }
 
   /**
-   * Calls `listener` after each batch, before components that read `version` render. Returns the function that ends
-   * this.
+   * Calls `listener` after each batch, before components that read `version` render. Returns the function that
+   * removes the listener.
    */
   listen(listener: (batch: Batch<T>) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** Continues after the last message, even one that still waits for its frame. */
+  /** Makes the request that continues after the last message, even if that message still waits for its frame. */
   request(): SubscribeRequest {
     return this.#reader.request();
   }

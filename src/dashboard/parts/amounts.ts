@@ -1,7 +1,7 @@
 /** Values as people read them. */
 import type { InstanceInfo } from '../../model/instance.js';
 
-/** Stands for a value that is not there. */
+/** Shown in place of a missing value. */
 export const NOTHING = '–';
 
 const WHOLE = new Intl.NumberFormat('en');

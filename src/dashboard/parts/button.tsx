@@ -33,7 +33,7 @@ export function Button({ children, onPress, kind = 'normal', isBusy = false, ...
   );
 }
 
-/** The button that sends the form around it. */
+/** The button that submits the form around it. */
 export function Submit({
   children,
   kind = 'main',

@@ -18,13 +18,13 @@ export class CommandHistory {
   readonly #owner: string;
   readonly #storedAs: string;
   #commands: readonly string[];
-  /** The operator's place in the history. Behind the last command stands the line that is being typed. */
+  /** The operator's place in the history. The place after the last command is the line that is being typed. */
   #place: number;
   #draft = '';
 
   /**
-   * `owner`: the id of the session. The next operator who signs in here does not read these commands. `target`: what
-   * gets the commands, such as an instance.
+   * `owner`: the id of the session, so that the next operator who signs in here cannot read these commands.
+   * `target`: what gets the commands, such as an instance.
    */
   constructor(storage: CommandStorage, owner: string, target: string) {
     this.#storage = storage;
@@ -35,7 +35,7 @@ export class CommandHistory {
     this.#place = this.#commands.length;
   }
 
-  /** The oldest first. */
+  /** The sent commands, the oldest first. */
   get commands(): readonly string[] {
     return this.#commands;
   }
@@ -53,7 +53,7 @@ export class CommandHistory {
     this.#storage.setItem(this.#storedAs, JSON.stringify(stored));
   }
 
-  /** Goes back to the line that is typed. */
+  /** Goes back to the line that is being typed. */
   rest(): void {
     this.#place = this.#commands.length;
   }

@@ -1,4 +1,4 @@
-/** A button that copies a text, and the last step of a dialog that made a secret. */
+/** A button that copies a text, and a view that shows a new secret once. */
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useServices } from '../services/services.js';

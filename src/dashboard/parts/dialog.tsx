@@ -46,7 +46,7 @@ export function Dialog({ title, children, onClose, size = 'normal' }: DialogProp
   );
 }
 
-/** A dialog that asks and then acts. `onSubmit` closes it. */
+/** A dialog with a form. `onSubmit` acts, and then has to close the dialog. */
 export function FormDialog({
   title,
   ...form
@@ -58,7 +58,6 @@ export function FormDialog({
   );
 }
 
-/** A button that opens a dialog. */
 export function DialogButton({
   dialog,
   ...button
@@ -80,7 +79,7 @@ interface ConfirmProps {
   /** Says what the action does, and what it leaves alone. */
   readonly explanation: string;
   readonly names: readonly string[];
-  /** The word on the button that does it. */
+  /** The word on the button that confirms. */
   readonly action: string;
   readonly isDanger?: boolean;
   /** Does the action. When it rejects, the dialog stays open and shows why. */
@@ -106,7 +105,7 @@ export function Confirm({ explanation, names, onConfirm, ...dialog }: ConfirmPro
   );
 }
 
-/** A button that asks before it does what its word says. */
+/** A button that opens a question, and acts when the operator confirms. */
 export function ConfirmButton(question: Omit<ConfirmProps, 'onClose'>) {
   return (
     <DialogButton dialog={(onClose) => <Confirm {...question} onClose={onClose} />}>

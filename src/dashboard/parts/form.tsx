@@ -17,11 +17,11 @@ export interface FormProps {
   readonly isFaulty?: boolean;
   /** Sends the form. When it rejects, the form stays and shows why. */
   readonly onSubmit: () => Promise<void>;
-  /** Makes a button that cancels. */
+  /** Called by the button that cancels. Absent: the form has no such button. */
   readonly onClose?: () => void;
 }
 
-/** True in a form that the person has tried to send. */
+/** The context of a form: true after the person has tried to send it. */
 const WasTried = createContext(false);
 
 export function Form({ children, action, isDanger, isDisabled, isFaulty, onSubmit, onClose }: FormProps) {
@@ -57,11 +57,11 @@ interface PlainFormProps {
   /** The buttons; the one that sends comes last. */
   readonly foot: ComponentChildren;
   readonly onSubmit: () => void;
-  /** Why the last try failed; null: it did not. */
+  /** Why the last try failed; null: no try has failed. */
   readonly problem: unknown;
 }
 
-/** A form whose user has its own buttons, and runs the action itself. */
+/** A form that brings its own buttons. `onSubmit` runs the action, and `problem` says why it failed. */
 export function PlainForm({ children, foot, onSubmit, problem }: PlainFormProps) {
   return (
     <form
@@ -79,7 +79,7 @@ export function PlainForm({ children, foot, onSubmit, problem }: PlainFormProps)
   );
 }
 
-/** Runs one call of `action` at a time. `problem` is why the last call failed; null: it did not. */
+/** Runs one call of `action` at a time. `problem`: why the last call failed; null: the last call did not fail. */
 export function useSubmit(action: () => Promise<void>) {
   const isBusy = useSignal(false);
   const problem = useSignal<unknown>(null);
@@ -105,7 +105,7 @@ export function useSubmit(action: () => Promise<void>) {
 
 interface FieldProps {
   readonly label: string;
-  /** A text that always stands below the field: form, unit, default. */
+  /** The text below the field while there is no error: form, unit, default. */
   readonly hint?: string | undefined;
   readonly error?: string | null;
   /** Renders the input with these ids, so that label, hint and error belong to it. */
@@ -131,7 +131,7 @@ interface TextInputProps {
   /** The text; the input writes it with each letter. */
   readonly value: Signal<string>;
   readonly hint?: string;
-  /** Why the text is refused, shown once the form was tried; null: it is good. */
+  /** Why the text is refused; null: the text is good. Shown once the person has tried to send the form. */
   readonly fault?: string | null;
   /** True when the input shows dots instead of the text. */
   readonly isSecret?: boolean;

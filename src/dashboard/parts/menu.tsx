@@ -9,7 +9,7 @@ export interface MenuItem {
   readonly onPress: () => void;
   readonly isDanger?: boolean;
   readonly isDisabled?: boolean;
-  /** For a choice: whether it is chosen. Undefined: the item is an action. */
+  /** True for the chosen item of a choice, false for the others. Undefined: the item is an action. */
   readonly isChecked?: boolean;
 }
 

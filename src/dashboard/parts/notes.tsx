@@ -7,15 +7,15 @@ import { text } from './text.js';
 
 interface EmptyProps {
   readonly title: string;
-  /** How something gets here. */
+  /** Says how content gets to this place. */
   readonly hint?: ComponentChildren;
-  /** The button or link that brings something here. */
+  /** The button or link that brings content here. */
   readonly action?: ComponentChildren;
-  /** In place of an action: the screen that the person goes on to, and the word on the link. */
+  /** Used in place of `action`: the screen to go to, and the word on the link. */
   readonly link?: readonly [screen: string, word: string];
 }
 
-/** A note for a place where nothing is shown yet: it says how something gets there. */
+/** A note for a place where nothing is shown yet. It says how content gets there. */
 export function Empty({ title, hint, link, action }: EmptyProps) {
   const shown = link === undefined ? action : <ButtonLink href={hrefOf([link[0]])}>{link[1]}</ButtonLink>;
   return (
@@ -47,7 +47,7 @@ export interface NoRowsProps {
   readonly action?: ComponentChildren;
 }
 
-/** The place of rows when there are none: they are being loaded, none fits the filter, or there is nothing yet. */
+/** Shown in place of rows: the rows are being loaded, none fits the filter, or there are none yet. */
 export function NoRows({ text, isLoaded, isFiltered, onClear, action }: NoRowsProps) {
   if (!isLoaded) return <Empty title={text.loading} />;
   if (!isFiltered) return <Empty title={text.empty} hint={text.emptyHint} action={action} />;

@@ -1,4 +1,7 @@
-/** Marks of things whose state does not show yet what was asked of them, so that every click is answered. */
+/**
+ * Remembers the actions whose effect the state of their thing does not show yet, so that the page answers every
+ * click at once.
+ */
 import { signal } from '@preact/signals';
 import type { InstanceInfo } from '../../model/instance.js';
 import { type Api, apiPath } from '../api/api-client.js';
@@ -27,7 +30,10 @@ interface Asked<T, Action> {
   readonly at: number;
 }
 
-/** How long a mark stays at most. A stop may wait longer for its program, and then the state says so. */
+/**
+ * The longest time that a mark stays. A stop may take longer while it waits for the program, but by then the state
+ * says so.
+ */
 const LONGEST_MS = 15_000;
 
 export class PendingMarks<T, Action> {
@@ -53,14 +59,14 @@ export class PendingMarks<T, Action> {
     this.#keep(({ before }) => this.#rules.keyOf(before) !== key);
   }
 
-  /** The action that this thing does not show yet; undefined: none. */
+  /** The action that the state of this thing does not show yet; undefined: there is none. */
   of(thing: T): Action | undefined {
     const { keyOf, isConfirmed } = this.#rules;
     const asked = this.#asked.value.get(keyOf(thing));
     return asked === undefined || isConfirmed(asked.before, thing) ? undefined : asked.action;
   }
 
-  /** Marks a thing while its state does not show the action, unless the call fails. */
+  /** Marks a thing until its state shows the action. Removes the mark when the call fails. */
   protected async mark(action: Action, thing: T, call: Promise<unknown>): Promise<void> {
     this.ask(action, [thing]);
     try {
@@ -76,7 +82,7 @@ export class PendingMarks<T, Action> {
   }
 }
 
-/** The fields in which an action shows. A report of the app, such as its players, confirms nothing. */
+/** The fields in which an action shows. A report of the app, such as the number of players, confirms no action. */
 const CONFIRMING = ['state', 'reason', 'message', 'restarts', 'processPid'] as const;
 
 /** The marks of instances. */

@@ -20,7 +20,7 @@ const TONES: Readonly<Record<keyof typeof text.states, Tone>> = {
 interface BadgeProps {
   readonly tone: Tone;
   readonly label: string;
-  /** True when the operator has asked for it and the state has not confirmed it yet. */
+  /** True when the label is an action that was asked for and that the state does not show yet. */
   readonly isPending?: boolean;
 }
 

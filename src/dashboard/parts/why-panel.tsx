@@ -1,4 +1,7 @@
-/** Why a thing is in its state, in the words of the server. It asks again every few seconds, and after each change. */
+/**
+ * Shows why a thing is in its state, in the words of the server. Asks again every few seconds, and when `keys`
+ * change.
+ */
 import type { ComponentChildren } from 'preact';
 import type { InstanceExplanation } from '../../explain/explanation.js';
 import { useAsked, useRound } from '../services/services.js';
@@ -8,16 +11,17 @@ import { text } from './text.js';
 
 interface WhyPanelProps<T> {
   readonly path: string;
-  /** A change of these asks again. */
+  /** The panel asks again when one of these values changes. */
   readonly keys: readonly unknown[];
-  /** Shows what only this kind of thing has. */
+  /** Renders the parts of the answer that only this kind of thing has. */
   readonly children?: (why: T) => ComponentChildren;
 }
 
 type Told = Pick<InstanceExplanation, 'verdict' | 'notes' | 'next' | 'advice'>;
 
 export function WhyPanel<T extends Told>({ path, keys, children }: WhyPanelProps<T>) {
-  // Times to a next try pass without a change of the thing.
+  // Ask again each round: the answer may name the time of the next try, and that time passes without a change of the
+  // thing.
   const asked = useAsked((api, signal) => api.get<T>(path, { signal }), [path, useRound(), ...keys]);
   const { value: why, error } = asked.value;
   return (

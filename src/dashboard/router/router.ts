@@ -18,7 +18,7 @@ export class Router {
     this.#window.location.hash = hrefOf(path, query);
   }
 
-  /** Changes settings of the present screen. Back skips these changes: a filter is typed letter by letter. */
+  /** Changes settings of the present screen. Back skips these changes, because a filter changes with every letter. */
   set(changes: QueryChanges): void {
     const { path, query } = this.#place.value;
     this.#window.history.replaceState(null, '', hrefOf(path, { ...query, ...changes }));

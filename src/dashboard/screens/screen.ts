@@ -1,4 +1,4 @@
-/** The form of every screen: a module that exports a component `Screen` with these props. */
+/** The props of every screen. A screen is a module that exports a component `Screen` with these props. */
 
 export interface ScreenProps {
   /**

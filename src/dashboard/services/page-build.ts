@@ -3,9 +3,9 @@ import { effect, type ReadonlySignal, signal } from '@preact/signals';
 import type { ConnectionState } from '../live/live-connection.js';
 
 /**
- * Whether the page of this tab is old. `own`: this page, as `buildOf` names it; null: not known, as in a development
- * server. `read`: reads the page that the server has now, as HTML. The server can only have changed after the connection
- * was lost.
+ * Tells whether the page of this tab is old. `own`: the name of this page by `buildOf`; null: not known, as in a
+ * development server. `read`: reads the server's present page, as HTML. It is read at each connect, because the
+ * server can only have changed while the connection was lost.
  */
 export function watchBuild(
   own: string | null,
@@ -14,7 +14,7 @@ export function watchBuild(
 ): ReadonlySignal<boolean> {
   const isOld = signal(false);
   const check = async (): Promise<void> => {
-    // An unreadable page tells nothing; the check runs again at the next connect.
+    // Ignore an unreadable page: the check runs again at the next connect.
     const served = buildOf(await read().catch(() => ''));
     isOld.value = own !== null && served !== null && served !== own;
   };

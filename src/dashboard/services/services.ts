@@ -69,7 +69,10 @@ export function useOrderedList<T>(store: TopicStore<T>, order: Order<T>): Ordere
   return list;
 }
 
-/** A number that changes every few seconds: a key of `useAsked` for facts that are not in the change stream. */
+/**
+ * Returns a number that changes every few seconds. Use it as a key of `useAsked`, for facts that the change stream
+ * lacks.
+ */
 export function useRound(everyMs = 5_000): number {
   return Math.floor(useServices().clock.value / everyMs);
 }
@@ -77,7 +80,7 @@ export function useRound(everyMs = 5_000): number {
 interface Asked<T> {
   /** The last good answer. */
   readonly value: T | undefined;
-  /** Why the last call failed; null: it succeeded, or still runs. */
+  /** Why the last finished call failed; null: it succeeded, or no call has finished yet. */
   readonly error: unknown;
   readonly isAsking: boolean;
 }

@@ -1,6 +1,6 @@
 /**
- * The session of the operator: made from a key or a one-time code, kept in sessionStorage, shared with other tabs, and
- * ended. It is no cookie, because the browser would send a cookie to instances that run on this host too.
+ * The session of the operator: made from a key or a one-time code, kept in sessionStorage, shared with other tabs,
+ * and ended. The token is not in a cookie, because the browser would send the cookie to instances on this host, too.
  */
 import { computed, type ReadonlySignal, signal } from '@preact/signals';
 import type { Caller, CreatedSession } from '../../api/routes/session-routes.js';
@@ -8,7 +8,7 @@ import { Api, ApiFailure } from '../api/api-client.js';
 
 type SessionState =
   | { readonly phase: 'starting' }
-  /** `reason`: why the operator has to sign in again; null: he has just come. */
+  /** `reason`: why the operator has to sign in again; null: the operator has not signed in yet. */
   | { readonly phase: 'out'; readonly reason: string | null }
   /** Drover did not answer, so the page does not know whether the token is good. */
   | { readonly phase: 'unreachable'; readonly problem: string }
@@ -16,7 +16,7 @@ type SessionState =
 
 type Scope = Caller['scope'];
 
-/** The scopes. Each includes those before it. */
+/** The scopes. Each includes the scopes before it. */
 const SCOPES: readonly Scope[] = ['PUBLIC', 'READ', 'PLAN', 'OPERATE', 'ALL'];
 const SIGNED_OUT = 'You are signed out.';
 const STORED_AS = 'drover-session';
@@ -45,27 +45,30 @@ export class Session {
   );
 
   /**
-   * Whether the scope of the key includes this scope. The server decides; the page hides what it would refuse. Reads a
-   * signal, so call it in a render or an effect.
+   * Whether the scope of the key includes this scope. The page hides what the server would refuse; the server
+   * decides. Reads a signal, so call it in a render or an effect.
    */
   can(scope: Scope): boolean {
     const caller = this.caller.value;
     return caller !== null && SCOPES.indexOf(caller.scope) >= SCOPES.indexOf(scope);
   }
 
-  /** Whether the key sees all configurations. A restricted key gets no keys, templates, audit and cluster. */
+  /**
+   * Whether the key sees all configurations. A restricted key may not read keys, templates, the audit trail and the
+   * status of the cluster.
+   */
   get isUnrestricted(): boolean {
     return this.caller.value?.configurations === null;
   }
 
   /**
-   * Signs in with the one-time code of a link, this tab's token, or another tab's. May be called again after
-   * `unreachable`.
+   * Signs in with the one-time code of a link, with the token of this tab, or with that of another tab. May be
+   * called again after `unreachable`.
    */
   async start(code: string | null): Promise<void> {
     this.#state.value = { phase: 'starting' };
     const token = code === null ? null : await this.#redeem(code);
-    // A link that is opened twice has a used code: a token at hand serves instead.
+    // The code is used up when a link is opened again. Then use the token of this tab, or that of another tab.
     const next = token ?? this.#token ?? (await this.#tabs.ask());
     if (next !== null) await this.#take(next);
     else if (this.#state.value.phase === 'starting') this.#state.value = { phase: 'out', reason: null };
@@ -73,7 +76,7 @@ export class Session {
 
   /** Makes a session from a key. Throws ApiFailure with the API's sentence. */
   async signIn(key: string): Promise<void> {
-    // The token of a session makes no other session, but it signs in by itself.
+    // A session's token cannot make another session, so use it as it is.
     const token = SESSION_TOKEN.test(key)
       ? key
       : (await this.api.post<CreatedSession>('/sessions', { token: key, body: {} })).token;
@@ -88,13 +91,14 @@ export class Session {
       this.#tabs.tellEnded(SIGNED_OUT);
       this.#end(SIGNED_OUT);
     } catch (error) {
-      // If no answer comes, the server may still have the session: the operator must know.
+      // A 401 means that the session has ended already. After any other failure the server may still have the
+      // session, and the operator must know.
       if (error instanceof ApiFailure && error.status === 401) return;
       throw error;
     }
   }
 
-  /** Asks the server whether the session still stands; a 401 of the API then ends it here. */
+  /** Asks the server whether the session is still valid. A 401 of the API ends the session here. */
   async check(): Promise<void> {
     if (this.#token !== null) await this.api.get<Caller>('/whoami').catch(() => undefined);
   }

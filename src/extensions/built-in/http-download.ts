@@ -146,7 +146,7 @@ const PRIVATE_NETWORKS: readonly (readonly [string, number])[] = [
   ['fc00::', 7],
   ['fe80::', 9],
   ['ff00::', 8],
-  // These networks can carry an IPv4 address, or a local address.
+  // An address of these networks can contain an IPv4 address, or stand for a local address.
   ['64:ff9b::', 32],
   ['2001::', 32],
   ['2002::', 16],

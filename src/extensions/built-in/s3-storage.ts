@@ -122,7 +122,7 @@ export class S3Storage implements StorageProvider {
 
   async #fetchOnce(object: StoredObject, file: string, signal: AbortSignal): Promise<void> {
     const { sdk, client } = await this.#connect();
-    // IfMatch: other content than the listed content would belong to another version.
+    // IfMatch refuses content that changed after the listing: it would belong to another version.
     const { bucket: Bucket } = this.#settings;
     const command = new sdk.GetObjectCommand({ Bucket, Key: object.key, IfMatch: object.etag });
     const { Body } = await client.send(command, { abortSignal: signal }).catch(explain);

@@ -7,13 +7,13 @@ export function storagesSchema<T extends z.ZodType>(storage: T) {
   return z.strictObject({ storages: z.record(nameSchema, storage) });
 }
 
-/** Throws a single sentence that names every wrong field. */
+/** Parses the settings. Throws an Error whose single sentence names every wrong field. */
 export function parseSettings<T>(schema: z.ZodType<T>, settings: unknown): T {
   const parsed = schema.safeParse(settings);
   if (parsed.success) return parsed.data;
   const problems = parsed.error.issues.map((issue) => {
     const field = issue.path.map(String).join('.');
-    // The message about an invalid key lies one level deeper.
+    // For an invalid key, the useful message lies one level deeper.
     const message = (issue.code === 'invalid_key' ? issue.issues[0]?.message : undefined) ?? issue.message;
     return field === '' ? message : `${field}: ${message}`;
   });

@@ -1,6 +1,6 @@
 /**
- * An app of pm2 with one name for each field, from an ecosystem file or from the list of processes that `pm2 save` and
- * `pm2 jlist` write. Pure.
+ * Reads an app of pm2 and gives each field one name. An app comes from an ecosystem file, or from the list of
+ * processes that `pm2 save` and `pm2 jlist` write. Pure.
  */
 import type { Content } from '../draft.js';
 import { membersOf } from '../values.js';

@@ -1,4 +1,4 @@
-/** The shell command line that starts what pm2 starts from script, interpreter and arguments. Pure. */
+/** Makes the shell command line that starts what pm2 starts from script, interpreter and arguments. Pure. */
 import { basename, extname, resolve } from 'node:path';
 import { parseArgsStringToArgv } from 'string-argv';
 import { shellWord } from '../../model/words.js';
@@ -15,7 +15,7 @@ export interface CommandFacts {
   kindOf(path: string): FileKind;
 }
 
-/** The program that pm2 takes by the ending of a script when the app names no interpreter. */
+/** The interpreter that pm2 takes for the file extension of a script, when the app names no interpreter. */
 const INTERPRETERS: Readonly<Record<string, string>> = {
   '.sh': 'bash',
   '.py': 'python3',
@@ -31,7 +31,7 @@ const INTERPRETERS: Readonly<Record<string, string>> = {
 
 interface CommandLine {
   readonly command: string;
-  /** True when Node.js runs the app. Several processes of such an app are a cluster for pm2. */
+  /** True when Node.js runs the app. For pm2, several processes of such an app are a cluster. */
   readonly isNode: boolean;
 }
 
@@ -55,7 +55,7 @@ function wordsOf(
   notes: FieldNotes,
 ): string[] {
   notes.taken(app.nameOf('script'));
-  // pm2 takes a script with a blank for a command line, and ignores the arguments.
+  // pm2 treats a script with a blank as a command line, and ignores the arguments.
   if (app.kind === 'app' && script.includes(' ')) {
     for (const field of ['args', 'interpreter', 'interpreter_args'])
       if (field in app.fields)
@@ -73,7 +73,7 @@ function wordsOf(
   return interpreter === undefined ? [path, ...args] : [interpreter, ...options, path, ...args];
 }
 
-/** True for a script that pm2 would look for in the PATH when it is no file. */
+/** True for a script that pm2 would look for in the PATH when there is no such file. */
 function isProgramOfPath({ fields: { interpreter } }: Pm2App, script: string): boolean {
   const isItself = interpreter === undefined || interpreter === 'none';
   return isItself && !script.includes('/') && !Object.hasOwn(INTERPRETERS, extname(script));

@@ -10,7 +10,7 @@ interface Pm2Environment {
   readonly port: number | undefined;
 }
 
-/** Variables of a shell, of a login and of pm2, which stand among the app's own in the list of processes. */
+/** Variables of a shell, of a login and of pm2. In the list of processes they are mixed with the app's own. */
 const OF_THE_SHELL =
   /^(?:_|PWD|OLDPWD|SHLVL|HOME|USER|LOGNAME|SHELL|TERM|LANG|LANGUAGE|MAIL|HOSTNAME|LS_COLORS|LESSOPEN|LESSCLOSE|DISPLAY|COLORTERM|WINDOWID|STY|TMUX\w*|LC_\w+|SSH_\w+|XDG_\w+|DBUS_\w+|SUDO_\w+|TERM_\w+|VSCODE_\w+|npm_\w+|PM2_\w+|pm_\w+|unique_id|NODE_APP_INSTANCE)$/;
 
@@ -27,7 +27,7 @@ export function environmentOf(app: Pm2App, name: string | undefined, notes: Fiel
   const map = variableMapOf({ ...all, ...shortcut, ...chosen(fields, name, notes) });
   const { values } = map;
   const port = portOf(values.PORT);
-  // The port has its note with the ports of all processes of that name (list.ts).
+  // Leave PORT out: `list.ts` notes the ports of all processes of the app together.
   const converted = map.converted.filter((key) => key !== 'PORT' || port === undefined);
   const isChanged = converted.length + map.dropped.length > 0;
   if (own !== undefined && (isChanged || app.kind === 'app'))
@@ -51,7 +51,10 @@ function chosen(fields: Content, name: string | undefined, notes: FieldNotes): C
   return name === undefined ? {} : (membersOf(fields[`env_${name}`]) ?? {});
 }
 
-/** The names of the `env_<name>` blocks. A variable of a shell may have such a name, but is no object. */
+/**
+ * The names of the `env_<name>` blocks. A shell variable may also be called `env_<name>`, but its value is no
+ * object.
+ */
 export function environmentFields(fields: Content): string[] {
   return Object.keys(fields).filter(
     (field) => field.startsWith('env_') && membersOf(fields[field]) !== undefined,

@@ -3,7 +3,7 @@ import type { FieldNotes } from '../report.js';
 import { membersOf } from '../values.js';
 import type { Pm2App } from './app.js';
 
-/** The fields of each note, with spaces between. */
+/** The notes; each has the names of its fields, with spaces between. */
 const FIELDS: Readonly<Record<string, string>> = {
   'nothing is restarted because files change: drover instance restart ID': 'watch',
   'see watch': 'ignore_watch watch_delay watch_options',
@@ -33,7 +33,7 @@ const NOTES = new Map(
   ),
 );
 
-/** Fields that stand in every list of processes with pm2's defaults. */
+/** Fields that every list of processes has, with pm2's defaults. */
 const DEFAULTS: ReadonlySet<string> = new Set([
   'merge_logs',
   'vizion',

@@ -1,4 +1,4 @@
-/** Maps a whole list of pm2, in any of its JSON forms. Pure. */
+/** Maps a whole list of apps of pm2, in any of its JSON forms. Pure. */
 import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
 import { canonicalJson } from '../../model/configuration.js';
 import type { ConfigurationDraft, Content, Draft, Drafts } from '../draft.js';
@@ -9,8 +9,8 @@ import { type MappedApp, mapApp, type Pm2Facts } from './configuration.js';
 import { environmentFields } from './environment.js';
 
 /**
- * The drafts. `value`: the parsed file. Throws a ClientError for a value that is no list, and for an environment that
- * no app has.
+ * Returns the drafts. `value`: the parsed file. Throws a ClientError for a value that is no list, and when no app
+ * has the requested environment.
  */
 export function mapList(value: unknown, facts: Pm2Facts): Drafts {
   const { apps, rest } = entriesIn(value);
@@ -58,7 +58,7 @@ function refuseUnknownEnvironment(apps: readonly Pm2App[], name: string | undefi
 
 const LARGEST_PORT = 65_535;
 
-/** The configurations, in the order in which their names first appear. */
+/** Makes one configuration of all apps with the same name and content, in the order in which these first appear. */
 function mergeApps(apps: readonly MappedApp[]): ConfigurationDraft[] {
   const groups = new Map<string, MappedApp[]>();
   for (const app of apps) {
@@ -93,7 +93,10 @@ function draftOf(name: string, first: MappedApp, group: readonly MappedApp[]): C
   return { kind: 'configuration', from, name, content, fields: [...first.notes.reports, ...notes.reports] };
 }
 
-/** As many ports as there are processes, from the lowest on; the range also holds every port that a process had. */
+/**
+ * The port range: from the lowest port on, one port for each process. It is widened to hold every port that a
+ * process had.
+ */
 function portsOf(group: readonly MappedApp[], count: number, notes: FieldNotes): Content {
   const ports = group.flatMap(({ port }) => port ?? []);
   if (ports.length === 0) return {};

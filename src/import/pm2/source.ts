@@ -17,7 +17,10 @@ const MAX_BYTES = 16 * 1024 * 1024;
 const PEEK_BYTES = 8192;
 const PROGRAM = /^\.[cm]?[jt]s$/;
 
-/** The drafts. `file`: an absolute path. Throws a ClientError when the file is no list of pm2 in JSON. */
+/**
+ * Reads the file and returns the drafts. `file`: an absolute path. Throws a ClientError when the file is no list of
+ * pm2 in JSON.
+ */
 export async function readPm2(file: string, environment: string | undefined): Promise<Drafts> {
   refuseOtherForms(file);
   const value = await readJson(file);

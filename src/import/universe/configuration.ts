@@ -20,7 +20,7 @@ interface MappedConfiguration {
   readonly fields: FieldNotes['reports'];
 }
 
-/** The values that Universe takes for a missing field where Drover takes others. */
+/** Universe's defaults for missing fields, where they differ from Drover's. */
 const DEFAULTS: Content = {
   name: 'default',
   nodes: ['node-1'],
@@ -30,8 +30,8 @@ const DEFAULTS: Content = {
 };
 
 /**
- * Universe writes `stop` to every instance, and kills it 30 s later. Drover signals after half of the time, so 60 s
- * here.
+ * Universe writes `stop` to every instance, and kills the instance 30 s later. Drover sends a signal after half of
+ * the time, so 60 s give an instance the same 30 s.
  */
 const STOPPING = { stopCommand: 'stop', stopTimeoutSeconds: 60 };
 
@@ -147,7 +147,7 @@ function named(field: string, value: unknown, notes: FieldNotes): unknown {
   return values === undefined ? value : toNames(field, values, notes);
 }
 
-/** The paths as Drover takes them, plain and relative: Universe also takes `./a` and `a\b`. */
+/** Writes the paths plain and relative, as Drover requires. Universe also takes `./a` and `a\b`. */
 function mapFileModifications(value: unknown, { notes }: Work): Content {
   const paths = listOf(value);
   const plain = paths?.map((path) =>
@@ -175,7 +175,7 @@ function mapEnvironment(value: unknown, { notes, facts, input }: Work): Content 
   return { environmentVariables: variables };
 }
 
-/** The texts of a map of variables; undefined: the value is no such map. */
+/** Returns the variables as texts, and notes what was changed; undefined: the value is no map of variables. */
 function mapVariables(
   field: string,
   value: unknown,
@@ -194,7 +194,7 @@ function mapAdditionalPorts(value: unknown, { notes }: Work): Content {
   return {};
 }
 
-/** Adds the variables of the node as properties, where no other node may run the configuration. */
+/** Adds the variables of the node as properties, if the configuration can run on this node only. */
 function withNodeVariables(content: Content, { notes, facts }: Work): Content {
   const { nodeId, variables } = facts.node;
   const own = membersOf(content.properties) ?? {};

@@ -16,7 +16,7 @@ interface MappedNode {
   readonly facts: NodeFacts;
 }
 
-/** The values that Universe takes for a missing field where Drover takes others. */
+/** Universe's defaults for missing fields, where they differ from Drover's. */
 const DEFAULTS = {
   nodeId: 'node-1',
   clusterName: 'universe-cluster',

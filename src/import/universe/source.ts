@@ -27,7 +27,10 @@ const BESIDE: Readonly<Record<string, string>> = {
   static: 'directories of static instances are not taken along: see the configurations that are static',
 };
 
-/** The drafts. Throws a ClientError when `directory` is not a directory of Universe, or cannot be read. */
+/**
+ * Reads the directory and returns the drafts. Throws a ClientError when `directory` is not a directory of Universe,
+ * or cannot be read.
+ */
 export async function readUniverse(directory: string): Promise<Drafts> {
   const names = await namesIn(directory);
   if (![CONFIG, CONFIGURATIONS, TEMPLATES].some((name) => names.has(name)))
@@ -71,7 +74,7 @@ async function readConfigurations(directory: string, facts: UniverseFacts): Prom
   return drafts;
 }
 
-/** The members of the object in a JSON file; a text says why the file cannot be used. */
+/** Reads the members of the object in a JSON file. A text as the result is the reason why the file cannot be used. */
 async function readMembers(directory: string, name: string): Promise<Content | string> {
   const file = join(directory, name);
   try {

@@ -84,7 +84,7 @@ function remarksOn(content: Content | undefined, present: ReadonlySet<string>): 
     : [`templates/${path} is not there: Universe passes over it, instances of Drover wait for it`];
 }
 
-/** A note for templates of equal priority: Universe orders them by the list, Drover by their names. */
+/** Notes templates of equal priority: Universe orders them by the list, Drover by their names. */
 function ties(contents: readonly (Content | undefined)[]): string[] {
   const priorities = contents.flatMap((content) => (content === undefined ? [] : [content.priority]));
   return new Set(priorities).size === priorities.length

@@ -18,7 +18,7 @@ function matches(pattern: string, name: string): boolean {
   const [head = '', ...parts] = pattern.split('*');
   const tail = parts.pop() ?? '';
   if (name.length < head.length + tail.length || !name.startsWith(head) || !name.endsWith(tail)) return false;
-  // The earliest place of a part leaves the most room for the parts after it.
+  // Take the earliest place of a part: it leaves the most room for the parts after it.
   let at = head.length;
   for (const part of parts) {
     const found = name.indexOf(part, at);

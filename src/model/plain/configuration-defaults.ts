@@ -10,8 +10,8 @@ export const STOPPING_DEFAULTS = {
 } as const;
 
 /**
- * A content with the defaults too that the schema leaves out, for people to read. The stored content does not have
- * them: one more field would change the hash of every configuration.
+ * The content with all defaults filled in, for people to read. The stored content lacks those that the schema
+ * leaves out: one more field would change the hash of every configuration.
  */
 export function withEveryDefault(configuration: Configuration): Configuration {
   const {

@@ -1,6 +1,6 @@
 /**
- * A terminal that somebody has attached to a run. The owner of the run, the runtime, the node and the master all pass
- * on the same few things.
+ * A terminal that somebody has attached to a run, as types that the owner of the run, the runtime, the node
+ * and the master share.
  */
 
 export interface TerminalSize {

@@ -19,12 +19,12 @@ const describedExitSchema = z.object({
   /** Unix milliseconds, by the node's clock. */
   at: z.number(),
   agoMs: z.number(),
-  /** `begunAt` and the next field have the meaning that they have in the past exit. */
+  /** `begunAt` and `mostMemoryBytes` are as in `past-exit.ts`. */
   begunAt: z.number().optional(),
   mostMemoryBytes: z.number().optional(),
   code: z.int().nullable(),
   signal: text.nullable(),
-  /** The cause, as in the past exit. */
+  /** The cause when neither code nor signal tells it, as in `past-exit.ts`. */
   cause: text.optional(),
   wasAsked: z.boolean(),
   /** The last lines of the run, oldest first, escape sequences included. */

@@ -25,11 +25,11 @@ const PLAN_FORMAT = 1;
 /** How many files are read at once. */
 const AT_ONCE = 16;
 
-/** The contents to plan, and for whom. */
+/** The contents to plan, and what the caller may see of the plan. */
 interface ChangePlanOrder {
   /** The whole contents, each with its name. */
   readonly configurations: readonly object[];
-  /** True: all other configurations that `sees` allows are to go. */
+  /** True: all other configurations that `sees` allows are to be removed. */
   readonly prune: boolean;
   /** True: values that may be secrets are shown. */
   readonly showValues: boolean;
@@ -133,7 +133,10 @@ export async function planChanges(
   };
 }
 
-/** Makes the plan again, and throws DRV_PLAN_CHANGED unless it still has this fingerprint. */
+/**
+ * Makes the plan again on the present state. Throws DRV_PLAN_CHANGED when its fingerprint is not the expected
+ * one.
+ */
 export async function planAsBefore(
   needs: Reads & Pick<Writes, 'led'>,
   order: ChangePlanOrder,
@@ -206,9 +209,9 @@ const NOTHING: ServiceForecast = {
 
 interface ToPlan {
   readonly name: string;
-  /** The content to come; null: the configuration goes. */
+  /** The content that is to come into force; null: the configuration is removed. */
   readonly parsed: ParsedConfiguration | null;
-  /** The record in force; undefined: none is. */
+  /** The record in force; undefined: there is none. */
   readonly record: ConfigurationRecord | undefined;
   readonly change: ConfigurationChange | undefined;
   readonly service: ServiceForecast;
@@ -230,7 +233,7 @@ function actionOf(
   fileState: PlannedConfiguration['fileState'],
 ): PlannedConfiguration['action'] {
   if (record === undefined) return 'create';
-  // A file with another content is written anew.
+  // Not `unchanged` when only the file has another content: then the file is written again.
   return record.hash === hash && fileState === 'same' ? 'unchanged' : 'change';
 }
 
@@ -255,9 +258,9 @@ function unjudgedWarning(unjudged: number): ChangePlan['warnings'] {
 }
 
 /**
- * The fingerprint of a plan. Two plans have the same fingerprint when they write the same over the same, with the same
- * outcome. Players, free capacity and untouched instances do not count, because they change all the time and no caller
- * decides by them.
+ * The fingerprint of a plan. Two plans have the same fingerprint when they replace the same contents by the
+ * same contents, with the same outcome. Players, free capacity and untouched instances do not count, because
+ * they change all the time and no caller decides by them.
  */
 function fingerprintOf(
   configurations: readonly PlannedConfiguration[],

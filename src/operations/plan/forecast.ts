@@ -1,10 +1,10 @@
 /** What the controllers would do about a changed content. `controllers/master/forecast` implements it. */
 import type { Configuration } from '../../model/configuration.js';
 
-/** A content that is to come into force, or a configuration that is to go. */
+/** A content that is to come into force, or a configuration that is to be removed. */
 export interface PlannedContent {
   readonly name: string;
-  /** The content; null: the configuration goes. */
+  /** The content; null: the configuration is removed. */
   readonly to: { readonly configuration: Configuration; readonly hash: string } | null;
 }
 

@@ -133,7 +133,7 @@ function outcomeOf(
   rollout: RolloutRecord | undefined,
   isInForce: boolean,
 ): Pick<PastContent, 'outcome' | 'reason'> {
-  // A rollback brought this content back.
+  // The content had ended, and a rollback has brought it back into force.
   if (end !== undefined && isInForce && rollout !== undefined && isHeldBack(rollout)) return IN_FORCE;
   if (end !== undefined) return { outcome: end.outcome, reason: end.reason };
   if (rollout?.to !== revision) return IN_FORCE;

@@ -40,8 +40,8 @@ export function asUser({ command, environment }: Call, user: RunUser, setpriv: s
 }
 
 /**
- * The script that gives the variables their own names again. It must hold no single quote, because it stands between
- * two.
+ * The script that gives the variables their own names again. It stands between single quotes, so it must not contain
+ * a single quote.
  */
 function restore(names: readonly string[]): string {
   const lines = names.map((name) => `export ${name}="$${PREFIX}${name}"; unset ${PREFIX}${name}`);

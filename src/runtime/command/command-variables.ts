@@ -50,8 +50,8 @@ interface Reference {
 }
 
 /**
- * How many characters before the placeholder are dropped. An unquoted backslash would escape our own quote, and the
- * value is quoted anyway. A plain `$` would join our `$`.
+ * How many characters before the placeholder to drop. An unquoted backslash would escape Drover's own quote, and the
+ * quoted value needs no backslash. A plain `$` would merge with Drover's `$`.
  */
 function charactersReplaced({ context, isEscaped, isAfterDollar }: ShellPlace): number {
   if (isAfterDollar && context !== 'single') return 1;
@@ -64,7 +64,8 @@ function referenceAt(place: ShellPlace, { name, value, variable }: Reference): s
     case 'unquoted':
       return `${dollar}"\${${variable}}"`;
     case 'double':
-      // Inside double quotes a backslash before % is a plain character; before our $ it would escape the $.
+      // Inside double quotes a backslash before % is a plain character. Before Drover's $ it would escape the $, so
+      // add a second backslash.
       return `${place.isEscaped ? '\\' : dollar}\${${variable}}`;
     case 'single':
       return `'"\${${variable}}"'`;

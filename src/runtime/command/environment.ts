@@ -26,7 +26,7 @@ export interface EnvironmentFacts {
   /** The key with which the instance may PUT its own state. */
   readonly apiKey: string;
   readonly variables: Variables;
-  /** The `environment` of `substituteCommand`. */
+  /** The environment that `substituteCommand` returned: the values in the command. */
   readonly commandVariables: Readonly<Record<string, string>>;
 }
 
@@ -37,7 +37,7 @@ export interface EnvironmentFacts {
 export function buildEnvironment(facts: EnvironmentFacts): Record<string, string> {
   const { configuration, instance, variables } = facts;
   const port = instance.port === null ? undefined : String(instance.port);
-  // fromEntries defines own properties, whatever their names.
+  // Use fromEntries: an assignment to a variable named `__proto__` would be lost.
   return Object.fromEntries([
     ...(facts.inherited === null ? [] : [['PATH', DEFAULT_PATH] as const, ...inheritedFrom(facts.inherited)]),
     ...Object.entries(configuration.environmentVariables).map(

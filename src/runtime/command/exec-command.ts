@@ -16,7 +16,7 @@ const ASSIGNMENTS =
 /** A plain program name or path as the next word, perhaps in quotes, without an expansion. */
 const PROGRAM = /^(["']?)([A-Za-z0-9_./+-]+|(?<=["'])[A-Za-z0-9_./+ -]+)\1(?=\s|$)/;
 
-/** Words that mean something to a shell, and may be no programs. */
+/** Keywords and built-ins of shells. A shell handles them itself, and not all of them exist as programs. */
 const SHELL_WORDS: ReadonlySet<string> = new Set(
   (
     '. : alias bg bind break builtin caller case cd command continue declare do done elif else esac eval exec exit ' +
@@ -36,7 +36,10 @@ export function execSimple(command: string): string {
   return `${assignments.trimStart()}exec ${rest}`;
 }
 
-/** True unless everything special to a shell stands in quotes, or is an expansion or a redirection. */
+/**
+ * True when only a shell can run the command: it has a list, a pipe, a group, a substitution, a comment or an open
+ * quote.
+ */
 function needsShell(command: string): boolean {
   const text = command.trimEnd().replace(PARAMETER, 'x');
   const scanner = new ShellScanner(text);
@@ -55,7 +58,7 @@ function needsShell(command: string): boolean {
   return context !== 'unquoted' || isEscaped;
 }
 
-/** True at the & of `2>&1`. */
+/** True when the `&` at `at` is part of a redirection such as `2>&1`. */
 function isDuplication(text: string, at: number): boolean {
   return /[<>]&[0-9-]/.test(text.slice(at - 1, at + 2));
 }

@@ -9,8 +9,8 @@ import { DroverError } from '../../model/errors.js';
 import { parseUserIds, type UserIds } from '../../model/names.js';
 
 /**
- * The capabilities, numbered as in `capabilities(7)`, that a change of user needs: from the working directory to the
- * last signal.
+ * The capabilities that Drover needs to run an instance as another user, from making its directory to sending its
+ * last signal. The numbers are those of `capabilities(7)`.
  */
 const NEEDED_CAPABILITIES = { CHOWN: 0, DAC_OVERRIDE: 1, FOWNER: 3, KILL: 5, SETGID: 6, SETUID: 7 };
 const SETPRIV = ['/usr/bin/setpriv', '/bin/setpriv', '/usr/sbin/setpriv', '/sbin/setpriv'];
@@ -25,7 +25,7 @@ export interface RunUser extends UserIds {
   readonly shell: string | null;
 }
 
-/** The facts of the machine that the users depend on; tests replace some of them. */
+/** The facts that `NodeUsers` reads from the machine. Tests replace some of them. */
 export interface Machine extends OwnUser {
   /** Reads `/etc/passwd`. */
   readonly passwords: () => string;
@@ -40,7 +40,7 @@ export class NodeUsers {
   readonly #runAs: string | undefined;
   readonly #machine: Machine;
 
-  /** `runAs`: the node's default; absent: Drover's own user. */
+  /** `runAs`: the node's default user; absent: Drover's own user. */
   constructor(runAs: string | undefined, machine: Machine = thisMachine()) {
     this.#runAs = runAs;
     this.#machine = machine;

@@ -31,7 +31,7 @@ export class ShellScanner {
   #at = 0;
   #isEscaped = false;
   /**
-   * The index of the last `$` that stands for itself. It starts at -2, which is not directly before the first
+   * The index of the last `$` that stands for itself. It starts at -2, so that no `$` seems to precede the first
    * character.
    */
   #plainDollarAt = -2;
@@ -43,7 +43,7 @@ export class ShellScanner {
     this.#text = text;
   }
 
-  /** Reads on to `index`, which must not lie before an earlier one, and returns the state there. */
+  /** Reads the text up to `index`, and returns the state there. `index` must not be lower than in an earlier call. */
   advanceTo(index: number): ShellPlace {
     while (this.#at < index) this.#step(this.#text.charAt(this.#at++));
     return {
@@ -53,7 +53,7 @@ export class ShellScanner {
     };
   }
 
-  /** Goes on behind a placeholder, whose characters mean nothing to the shell. */
+  /** Continues at `index`, behind a placeholder. The placeholder's own characters mean nothing to the shell. */
   skipTo(index: number): void {
     this.#at = index;
     this.#isEscaped = false;
@@ -154,7 +154,8 @@ export class ShellScanner {
     } else if (closer === '))') {
       this.#frames.pop();
       if (this.#text.charAt(this.#at) === ')') this.#at += 1;
-      // A single parenthesis: `$((` began a command that starts with a subshell, `$((a) | b)`.
+      // `$((` was not arithmetic: a command began with a subshell, as in `$((a) | b)`. So one parenthesis is still
+      // open.
       else this.#frames.push({ context: 'unquoted', closer: ')' });
     }
   }

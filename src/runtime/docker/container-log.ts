@@ -1,8 +1,8 @@
 /**
- * Copies a container's output from its engine into the instance's log: both streams, in the engine's order, live,
- * and after a break exactly from where it stopped. The engine keeps the output, so none is lost while no daemon
- * runs. A checkpoint says which message of the engine stands before which place of the log. Everything after both
- * was written byte for byte, so the log's size tells the rest.
+ * Copies a container's output from its engine into the instance's log: both streams, live, in the engine's order.
+ * After a break the copy continues exactly where it stopped. The engine keeps the output, so none is lost while no
+ * daemon runs. A checkpoint notes the last copied message of the engine and the place in the log after it. Later
+ * output is copied byte for byte, so the size of the log tells how much of it was copied.
  */
 import type { Readable } from 'node:stream';
 import { isDiskFull } from '../../files/system-error.js';
@@ -42,7 +42,7 @@ export class ContainerLog {
   readonly #backoff: Backoff;
   #from: LogPlace | null = null;
   #cursor: EngineCursor | undefined;
-  /** Bytes after the cursor that the log holds already. */
+  /** How many bytes after the cursor the log already holds. They are not written again. */
   #skip = 0;
   #sinceCheckpoint = 0;
   #receivedBytes = 0;
@@ -53,7 +53,7 @@ export class ContainerLog {
     this.#backoff = new Backoff(options.random, ENGINE_RETRY);
   }
 
-  /** How many bytes the engine has sent, new ones and repeated ones. */
+  /** How many bytes the engine has sent, including repeated ones. */
   get receivedBytes(): number {
     return this.#receivedBytes;
   }

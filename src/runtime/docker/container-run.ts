@@ -34,7 +34,7 @@ const MOST_WAITING_BYTES = 64 * 1024;
 export interface ContainerRunServices {
   readonly engine: Engine;
   readonly files: RunFiles;
-  /** Holds a directory for each instance id. */
+  /** The directory that holds a log directory for each instance id. */
   readonly logsDirectory: string;
   readonly limits: SegmentLimits;
   readonly clock: Clock;

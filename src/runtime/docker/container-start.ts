@@ -118,8 +118,9 @@ async function networkOf(engine: Engine, { dockerNetwork }: DockerSettings): Pro
 }
 
 /**
- * The daemon's own user, so that the daemon can remove what the program writes to its working directory. Root needs
- * none of this, and under a user's Podman root in the container is that user.
+ * The user of a container whose configuration names no user: Drover's own, so that Drover can remove what the program
+ * writes. Undefined: the image decides, because Drover is root, or because root in a Podman container is Drover's own
+ * user.
  */
 async function defaultUser(engine: Engine): Promise<string | undefined> {
   const { uid, gid } = ownUser();

@@ -27,7 +27,7 @@ export class ContainerTerminal implements Attachment {
     if (first.length > 0) this.show(first);
   }
 
-  /** Passes on new output, in pieces that no part of the way refuses as too large. */
+  /** Passes on new output, cut into pieces: a large message would be refused on its way to the client. */
   show(bytes: Buffer): void {
     for (let at = 0; at < bytes.length; at += PIECE_BYTES)
       this.#push({ kind: 'output', bytes: bytes.subarray(at, at + PIECE_BYTES) });

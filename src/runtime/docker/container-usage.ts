@@ -12,7 +12,10 @@ import { keyOf, type Usage } from '../runtime.js';
 import type { ContainerRun } from './container-run.js';
 import type { Engine } from './engine/engine.js';
 
-/** Requests at once. Engines measure once a second, so most of the time is waiting. */
+/**
+ * How many containers the engine is asked about at once. Engines measure once a second, so most of the time is
+ * waiting.
+ */
 const ASKED_AT_ONCE = 32;
 
 /** Directories of a container's control group. In version 2 they are the same. */
@@ -71,8 +74,8 @@ export class ContainerUsage {
 }
 
 /**
- * Finds the control group of container `id`, whose main process has these groups. Null when the group is not mounted
- * here, or carries another name: then the process is another one.
+ * Finds the control group of container `id` among the groups of its main process. Null when the group is not mounted
+ * here, or when its path lacks the id: then the pid belongs to another process here.
  */
 export function groupOf(id: string, { version1, version2 }: OwnGroups): ContainerGroup | null {
   const memory = upTo(id, version1.get('memory')?.directory);
@@ -82,7 +85,7 @@ export function groupOf(id: string, { version1, version2 }: OwnGroups): Containe
   return both === undefined ? null : { memory: both, accounting: both, version: VERSION_2 };
 }
 
-/** The directory up to the container's own group: a container may divide its group further. */
+/** The part of `directory` up to the container's own group, because a container may make groups below its own. */
 function upTo(id: string, directory: string | undefined): string | undefined {
   const at = directory?.indexOf(id) ?? -1;
   if (directory === undefined || at < 0) return undefined;

@@ -43,7 +43,9 @@ export class DockerRuntime implements Runtime {
   readonly #events: RunEvents;
   readonly #release = new AbortController();
   #session: EngineSession | undefined;
-  /** True after the supervisor asked in vain for the running containers: call it again when they are known. */
+  /**
+   * True after `adopt` failed. The supervisor is then told when the running containers are known, and adopts again.
+   */
   #isOwed = false;
 
   constructor(options: DockerRuntimeOptions) {

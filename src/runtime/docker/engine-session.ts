@@ -64,7 +64,7 @@ export class EngineSession {
     );
   }
 
-  /** True once the engine has answered: the book then holds what it last said. */
+  /** True once the engine has answered, so that `runs` holds what the engine last listed. */
   get isSynced(): boolean {
     return this.#isSynced;
   }
@@ -150,7 +150,6 @@ export class EngineSession {
     else this.#takeUp(this.#newState(run, id));
   }
 
-  /** The run of a container. */
   #runIn(containerId: string): ContainerRun | undefined {
     return [...this.runs.values()].find((run) => run.containerId === containerId);
   }
@@ -160,7 +159,7 @@ export class EngineSession {
     this.#options.files.remove(run.id);
   }
 
-  /** Updates a run to what the engine lists. */
+  /** Brings a run in line with the engine's list. `listed` undefined: the engine has no such container any more. */
   async #square(run: ContainerRun, listed: ListedContainer | undefined): Promise<void> {
     if (run.isAcknowledged) await this.remove(run);
     else if (run.exit !== null || this.#options.isStarting(run.id)) return;

@@ -130,7 +130,7 @@ function pullError(image: string, error: unknown): Error {
 }
 
 const MB = 1_000_000;
-/** The most layers that are added up. Images have hardly more than 200 layers. */
+/** The most layers whose progress is added up. Images have hardly more than 200 layers. */
 const MOST_LAYERS = 1000;
 
 interface Layer {

@@ -106,7 +106,8 @@ export class LocalInstallation {
     signal: AbortSignal,
   ): Promise<readonly string[]> {
     const { assignment, configuration } = desired;
-    // Await only a real lookup: otherwise the rest must happen in the same turn as the round that asked for it.
+    // Await only when a lookup is needed. Otherwise the install must begin in the same turn of the event loop as its
+    // round.
     const learning = master && this.#masterIp.learn(master.address, signal);
     if (learning instanceof Promise) await learning;
     if (master?.apiTls?.authority != null) await this.#keepAuthority(master.apiTls.authority);

@@ -1,4 +1,7 @@
-/** The IP address behind the name of the master, for %MASTER_IP%. An install must not wait for a name server. */
+/**
+ * Finds the IP address behind the master's name, for %MASTER_IP%. An install waits for the name server for a second
+ * at most.
+ */
 import { lookup } from 'node:dns/promises';
 import type { Clock } from '../../loop/clock.js';
 import { withDeadline } from '../../loop/deadline.js';

@@ -1,7 +1,7 @@
 /**
- * Gives the files of a working directory to the user of its instance. That user, and the user before, count as
- * attackers of the directory. So a file is held open before it is changed, and links are never followed. A file with a
- * second name (a hard link) stays as it is.
+ * Gives the files of a working directory to the user of its instance. That user and the former user count as
+ * attackers of the directory. So a file is held open before it is changed, and links are never followed. A file with
+ * a second name (a hard link) stays as it is.
  */
 
 import { constants } from 'node:fs';
@@ -15,7 +15,7 @@ import { OpenDirectory } from '../../templates/tree/open-directory.js';
 
 /** The mode of a working directory that only the user of its instance may enter. */
 export const PRIVATE = 0o700;
-/** The mode of a working directory whose user is unknown. */
+/** The mode of the working directory of a container whose user is unknown. */
 const SHARED = 0o755;
 const LOOK = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
@@ -30,15 +30,15 @@ export function modeOf({
   return isContainer && owner === undefined ? SHARED : PRIVATE;
 }
 
-/** Gives a directory that only Drover can change to `owner`; undefined: it stays Drover's. */
+/** Changes the owner of a directory that only Drover can change. `owner` undefined: the directory stays Drover's. */
 export async function give(directory: string, owner: UserIds | undefined): Promise<void> {
   if (owner !== undefined) await lchown(directory, owner.uid, owner.gid);
 }
 
 /**
- * Gives a kept working directory, which may be in use, to its instance's present user, by default Drover's own. Only
- * entries of the directory's present owner change hands. Does nothing when that is the user already. The directory
- * itself comes last, so that a call cut off half-way can be repeated.
+ * Gives a kept working directory, which may be in use, to its instance's present user (default: Drover's own). Only
+ * entries of the former owner change hands. Does nothing when the present user owns the directory already. The
+ * directory itself comes last, so that an interrupted call can be repeated.
  */
 export async function takeOver(path: string, user: UserIds | undefined, signal: AbortSignal): Promise<void> {
   const owner = user ?? ownIds();
@@ -53,7 +53,10 @@ function ownIds(): UserIds | undefined {
   return uid === 0 ? { uid, gid } : undefined;
 }
 
-/** Removes the rights of users outside of owner and group. Does nothing to a path that is no directory, or not ours. */
+/**
+ * Takes all rights to a directory from users outside of its owner and group. Does nothing to a path that is no
+ * directory, or that Drover may not change.
+ */
 export async function closeToOthers(path: string): Promise<void> {
   try {
     const directory = await OpenDirectory.open(path);
@@ -63,7 +66,10 @@ export async function closeToOthers(path: string): Promise<void> {
   }
 }
 
-/** Gives the entries of a directory that only Drover can enter yet. The directory itself stays Drover's. */
+/**
+ * Gives the entries of a directory to a user, while only Drover can enter the directory. The directory stays
+ * Drover's.
+ */
 export async function giveEntries(
   directory: string,
   paths: Iterable<string>,
@@ -79,7 +85,7 @@ interface Gift {
   readonly signal: AbortSignal;
 }
 
-/** Gives all entries and the directory, and closes it. */
+/** Gives the directory and all of its entries to the new owner, and closes the open directory. */
 async function giveAll(directory: OpenDirectory, gift: Gift): Promise<void> {
   try {
     for (const { name, kind } of await directory.list()) {
@@ -106,7 +112,7 @@ async function giveFile(path: Buffer, { before, owner }: Gift): Promise<void> {
   }
 }
 
-/** Ignores entries that became a link, a pipe or nothing since they were listed. */
+/** Runs `work`. Ignores an entry that has become a link or a pipe, or has disappeared, since it was listed. */
 async function ignoringSwaps(work: () => Promise<void>): Promise<void> {
   try {
     await work();
@@ -116,8 +122,8 @@ async function ignoringSwaps(work: () => Promise<void>): Promise<void> {
 }
 
 /**
- * A warning for the operator; null: the user may pass. A blocked program starts all the same and can use relative
- * paths; only absolute paths of its directory fail.
+ * A warning for the operator when the instance's user cannot reach the working directory; null: the user can. A
+ * program without access starts all the same and can use relative paths; only absolute paths fail.
  */
 export async function enterProblem(directory: string, { uid, gid }: UserIds): Promise<string | null> {
   for (let path = directory; ; path = dirname(path)) {

@@ -10,7 +10,6 @@ import { type EntryKind, OpenDirectory } from '../../templates/tree/open-directo
 import type { WorkspaceItem } from './workspace-layers.js';
 
 interface MergeRequest {
-  /** The working directory. */
   readonly directory: string;
   /** The directory's name in messages: `running/<id>`. */
   readonly label: string;

@@ -1,7 +1,8 @@
 /**
- * The working directories, `running/<instance id>/`: made from templates before a start, completely or not at all, and
- * removed with their instance. An instance counts as an attacker of its own directory. Single calls that change a name
- * are synchronous: they take some 20 microseconds, and the I/O threads would take milliseconds on a busy machine.
+ * The working directories, `running/<instance id>/`: made from templates before a start, completely or not at all,
+ * and removed with their instance. An instance counts as an attacker of its own directory. System calls that only
+ * change a name are synchronous: they take some 20 microseconds, and a trip to the I/O threads takes milliseconds on
+ * a busy machine.
  */
 import { randomBytes } from 'node:crypto';
 import { existsSync, lchownSync, lstatSync, mkdirSync, renameSync, rmdirSync } from 'node:fs';
@@ -131,7 +132,7 @@ export class Workspaces {
     directory: string,
     items: Map<string, WorkspaceItem>,
   ): Promise<string[]> {
-    // Any kind of entry counts, also a link, which the merge then refuses.
+    // Anything at the path counts as the directory, also a link: the merge then refuses the link.
     if (request.keep && lstatSync(directory, { throwIfNoEntry: false }) !== undefined) {
       return this.#mergeInto(request, directory, items);
     }
@@ -203,7 +204,7 @@ export class Workspaces {
       await place(staging);
       return warnings;
     } finally {
-      // After the rename nothing is left here; after a failure everything is.
+      // After a successful rename the staging directory is gone. After a failure it must be removed.
       if (existsSync(staging))
         await removeTree(staging).catch((error: unknown) => {
           this.#logger.warn({ instanceId, reason: messageOf(error) }, 'a staging directory is left over');
@@ -211,7 +212,10 @@ export class Workspaces {
     }
   }
 
-  /** A missing file means that the tree in the cache is incomplete: it is discarded and fetched again. */
+  /**
+   * Throws the error of a failed copy. A missing file means that a tree in the cache is incomplete: the trees of the
+   * instance are discarded, and fetched again.
+   */
   async #onCopyFailed(request: PrepareRequest, error: unknown): Promise<never> {
     if (!isMissing(error)) throw error;
     for (const template of request.templates) await this.#cache.discard(digestOf(template));
@@ -232,7 +236,10 @@ export class Workspaces {
     return layers;
   }
 
-  /** Puts a new directory in the place of the old directory, which is deleted in the background. */
+  /**
+   * Moves the old directory away, lets `place` put a new one there, and deletes the old one in the background. When
+   * `place` fails, the old directory comes back.
+   */
   async #replace(instanceId: string, place: () => Promise<void>): Promise<void> {
     const away = this.#moveAway(instanceId);
     try {
@@ -245,8 +252,8 @@ export class Workspaces {
   }
 
   /**
-   * Puts an empty directory in the place of the old directory synchronously, because a restart after a crash waits for
-   * it. False: that failed, and the slow way must be taken.
+   * Replaces the old directory by an empty one synchronously, because a restart after a crash waits for it. False:
+   * that failed, and `#build` must make it.
    */
   #makeEmpty(request: PrepareRequest, directory: string): boolean {
     const { instanceId, owner } = request;

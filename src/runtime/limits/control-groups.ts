@@ -24,16 +24,16 @@ interface OpenGroup {
   readonly limits?: RunLimits | undefined;
   /** Processor time used by earlier runs in the same group. */
   readonly cpuSecondsBefore: number;
-  /** Memory-limit kills already reported, including those before this daemon. */
+  /** How many memory-limit kills were already reported, including those before this daemon. */
   killsTold: number;
-  /** Memory-limit kills at the last look. */
+  /** How many memory-limit kills the last look found. */
   killsSeen: number;
 }
 
 type Noted = Pick<OpenGroup, 'group'> & {
   readonly limits?: RunLimits;
   readonly cpuSecondsBefore?: number;
-  /** Memory-limit kills before this moment. */
+  /** How many memory-limit kills happened before this moment. */
   readonly kills?: number;
 };
 
@@ -188,7 +188,8 @@ export class ControlGroups implements ResourceLimits {
     for (const { instanceId, group, limits: set } of this.#open.values()) {
       if (instanceId !== run.instanceId || set?.ramMB !== limits.ramMB || set.cpu !== limits.cpu) continue;
       if (!directoriesOf(group).every((directory) => this.#files.isEmpty(directory))) continue;
-      // Files in memory count against the limit: each run might leave more, until no run can start.
+      // Skip a group with files in memory, which count against its limit: each run might leave more, until no run can
+      // start.
       if (this.#hierarchy.fileBytesInMemory(group) > 0) continue;
       const [kills, cpuSecondsBefore] = [
         this.#hierarchy.memoryKills(group),
@@ -201,7 +202,8 @@ export class ControlGroups implements ResourceLimits {
   }
 
   /**
-   * The group opened for a run; for an unknown run its would-be group, without the directories that another run holds.
+   * The group opened for a run. For an unknown run: the group that it would get, without directories that another run
+   * holds.
    */
   #knownGroup(run: RunId): RunGroup {
     const known = this.#open.get(runKeyOf(run))?.group;
@@ -218,8 +220,8 @@ export class ControlGroups implements ResourceLimits {
   async #make(run: RunId, group: RunGroup): Promise<void> {
     const isNew = await Promise.all(directoriesOf(group).map((directory) => this.#files.make(directory)));
     if (isNew.every(Boolean)) return;
-    // Runs of an instance that was dropped and came back count from 1 again. So this group belongs to the earlier life,
-    // with its processes and old counts.
+    // An instance that was dropped and came back counts its runs from 1 again. So this group is left from the
+    // instance's earlier time on this node, with old processes and counts.
     await this.#end(run);
     for (const directory of directoriesOf(group)) {
       await this.#files.removeTree(directory);
@@ -233,8 +235,8 @@ export class ControlGroups implements ResourceLimits {
       return;
     }
     this.#left.delete(directory);
-    // The parent may be the group of an earlier daemon under another own group. Nobody else removes it once it is
-    // empty.
+    // The parent may be the group of an earlier daemon that ran in another control group. Remove it once it is empty,
+    // because no other code does.
     const parent = dirname(directory);
     if (!directoriesOf(this.#hierarchy.root).includes(parent)) await this.#files.remove(parent);
   }
@@ -278,7 +280,9 @@ function groupsOf(pid: number): OwnGroups | undefined {
   }
 }
 
-/** The directory and all its parents. A program may have made groups inside its own, and moved into them. */
+/**
+ * The directory and all its parents. A program may have made groups below the group of its run, and moved into them.
+ */
 function withParents(directory: string): string[] {
   const parent = dirname(directory);
   return parent === directory ? [directory] : [directory, ...withParents(parent)];

@@ -42,7 +42,7 @@ export interface Version {
   readonly cpuSeconds: (files: GroupFiles, directory: string) => number;
   /** The limit of memory. */
   readonly memory: (bytes: number) => FileValue;
-  /** The limit of swap, which not every kernel counts; without it the rest of the memory would go to swap. */
+  /** The limit of swap, so that memory above the RAM limit does not go to swap. Not every kernel counts swap. */
   readonly swap: (bytes: number) => FileValue;
   /** The limit of the processor, in microseconds per period. */
   readonly cpu: (quotaUs: number) => readonly FileValue[];

@@ -12,8 +12,8 @@ import { openVersion1 } from './version-1.js';
 import { openVersion2, type Version2Options } from './version-2.js';
 
 /**
- * The variable that says `delegated` when the daemon starts in a control group of version 2 that is Drover's alone: by
- * a unit of systemd with Delegate=yes.
+ * The variable that a systemd unit with Delegate=yes sets to `delegated`. The daemon then starts in a control group
+ * of version 2 that is Drover's alone.
  */
 const DELEGATION_VARIABLE = 'DROVER_CONTROL_GROUP';
 

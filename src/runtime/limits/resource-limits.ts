@@ -8,9 +8,9 @@ import { NO_GROUPS, type RunGroups } from '../instance-processes.js';
 import type { RunId, Usage } from '../runtime.js';
 
 export interface RunLimits {
-  /** RAM and swap together; 0: no limit. */
+  /** The limit of RAM and swap together; 0: no limit. */
   readonly ramMB: number;
-  /** 100 = one core; 0: no limit. */
+  /** The limit of processor time; 100: one core; 0: no limit. */
   readonly cpu: number;
 }
 
@@ -34,8 +34,9 @@ export interface ResourceLimits extends RunGroups {
   wasOutOfMemory(run: RunId): boolean;
 
   /**
-   * Counts processes that the memory limit ended while their run went on, for a warning. Counts only kills up to the
-   * call before, so that the kill that ends the run itself is reported as its end. Each kill is reported once.
+   * How many of the run's processes the memory limit ended while the run went on, for a warning. Each kill is
+   * reported once, one call late. So a kill that ends the run itself is not in the count, but is reported as the
+   * run's end.
    */
   noteKills(run: RunId): number;
 
@@ -46,8 +47,8 @@ export interface ResourceLimits extends RunGroups {
   close(run: RunId): Promise<void>;
 
   /**
-   * Removes the groups that earlier runs of this root left. Called when the live runs are adopted. Ends processes in a
-   * group whose run is over by `isOver`, and leaves others alone.
+   * Removes the groups that earlier runs of this root left. Called when the live runs are adopted. In a group whose
+   * run is over by `isOver`, the processes are ended first. Other groups are removed only when they are empty.
    */
   removeUnused(isOver: (run: RunId) => boolean): Promise<void>;
 
@@ -75,7 +76,7 @@ export function runKeyOf(run: RunId): string {
   return `${run.instanceId}.${run.run}`;
 }
 
-/** The run of a name `<instance>.<run>`; undefined: another name. */
+/** The run that a name `<instance>.<run>` stands for; undefined: the name has another form. */
 export function parseRunKey(name: string): RunId | undefined {
   const [instanceId = '', run = '', ...rest] = name.split('.');
   const isOne = isInstanceId(instanceId) && /^[0-9]+$/.test(run) && rest.length === 0;

@@ -14,7 +14,7 @@ const GROUPS_AT_ONCE = 32;
 
 export interface SampledRun extends RunId {
   readonly runtime: Runtime;
-  /** The run's process; null: no process of this host stands for it. */
+  /** The run's process; null: the run has no process on this host (a container). */
   readonly pid: number | null;
 }
 
@@ -120,8 +120,8 @@ export class UsageSampler {
   }
 
   /**
-   * The usage by the run's control group; undefined without a group, and for an empty group, which the process could
-   * not join.
+   * The usage by the run's control group. Undefined: the run has no group, or the group is empty because the process
+   * could not join it.
    */
   #readGroup(run: SampledRun): Usage | undefined {
     const { limits, logger } = this.#options;
@@ -147,8 +147,8 @@ export class UsageSampler {
 }
 
 /**
- * Computes the share of the processor since the last sample. An ended process outside of a control group takes its time
- * with it, so the reported time never shrinks here.
+ * Computes the share of the processor since the last sample. Outside of a control group, the time of an ended process
+ * disappears from `usage`. The reported time then stays as it is, and never shrinks.
  */
 function since(before: Seen | undefined, usage: Usage, at: number): InstanceUsage {
   if (before === undefined) return { ...usage, cpuPercent: null };

@@ -1,11 +1,11 @@
 /**
- * Control groups of version 2: one tree, in which a group that gives controllers to the groups in it holds no processes
- * of its own. So the daemon first moves into a group below its own. It does that only where its whole own group was
- * handed to Drover.
+ * Control groups of version 2: one tree. A group that gives controllers to the groups below it must not hold processes
+ * itself, so the daemon first moves into a group below its own. It does that only where its whole own group was handed
+ * to Drover.
  *
  * ```
- * <own group>/drover-<root>/daemon            the daemon, and what holds terminals for it
- *                          /<instance>.<run>  one run, and those after it that took the group over
+ * <own group>/drover-<root>/daemon            the daemon, and the owners that hold terminals for it
+ *                          /<instance>.<run>  one run, or a later run that took its group over
  * ```
  */
 import { basename, dirname, join } from 'node:path';
@@ -24,7 +24,7 @@ export interface Version2Options {
   readonly own: OwnGroup;
   /** The name of the root's group: `drover-<root>`. */
   readonly name: string;
-  /** True when the starter of the daemon says that its control group, with all that is in it, is Drover's. */
+  /** True when the starter of the daemon says that the daemon's whole control group belongs to Drover. */
   readonly isDelegated: boolean;
 }
 
@@ -72,7 +72,8 @@ function homeOf(directory: string, name: string): string {
 
 function refusal(files: GroupFiles, home: OwnGroup, isOurs: boolean): string | undefined {
   if (home.isReadOnly) return 'control groups are mounted read-only, as is usual in a container';
-  // The visible top is a container's own group, or the top of a machine without a service manager.
+  // Drover may divide the topmost visible group: it is a container's own group, or the top of a machine without a
+  // service manager.
   if (isOurs || home.directory === home.mountPoint) return undefined;
   return files.text(home.directory, 'cgroup.procs') === undefined
     ? 'the control group of Drover cannot be read'
@@ -80,8 +81,8 @@ function refusal(files: GroupFiles, home: OwnGroup, isOurs: boolean): string | u
 }
 
 /**
- * True for the top of the whole tree, which may hold processes and divide controllers too. The top of a container may
- * not.
+ * True for the top of the machine's whole tree: only that group may hold processes and also give controllers to
+ * groups below it. The topmost group of a container may not.
  */
 function isTop(files: GroupFiles, directory: string): boolean {
   return files.text(directory, 'cgroup.type') === undefined;

@@ -40,7 +40,7 @@ export function fields<T>(checks: { readonly [K in keyof T]-?: Check<T[K]> }): C
   return (value): value is T => isObject(value) && names.every((name) => checks[name](value[name]));
 }
 
-/** The log of a run, in its request and in its directory. */
+/** Checks the log settings of a run, in its start request and in its run directory. */
 export const isLog = fields<StartRequest['log']>({
   directory: isText,
   segmentBytes: isNumber,

@@ -53,7 +53,7 @@ export class DaemonConnection {
           onRequest(this, message, body);
         }
       } catch (error) {
-        // The other side is no daemon of ours, or a broken one. It may connect again.
+        // The other side is not Drover's daemon, or is broken. It may connect again.
         process.stderr.write(`connection refused: ${error instanceof Error ? error.message : error}\n`);
         socket.destroy();
       }

@@ -36,7 +36,7 @@ export interface Viewer {
 }
 
 export interface View {
-  /** As in `Attachment`. */
+  /** True when the terminal passes on every byte as it is: see `Attachment`. */
   readonly isTransparent: boolean;
   /**
    * Gives bytes to the program as a terminal does. Returns false when the program does not read and the queue is full.

@@ -18,8 +18,8 @@ import { formatMark, MARK_VARIABLE } from '../run-mark.js';
 import type { ExitListener, Held, ProcessIdentity, RunId, Runtime, StartSpec } from '../runtime.js';
 import type { ToolVersion } from '../session/tool-offer.js';
 import { resolveSocketPath } from '../socket-path.js';
-import { OwnerAccess } from './owner-access.js';
 import { attachToOwner } from './owner-attachment.js';
+import { OwnerConnection } from './owner-connection.js';
 import type { OwnerKind } from './owner-launch.js';
 import type { OwnerHeld } from './protocol.js';
 import { endRemains } from './remains.js';
@@ -54,7 +54,7 @@ export interface KeptKind extends OwnerKind {
    * takes over all runs, and nothing is lost.
    */
   readonly diesWithOwner: boolean;
-  /** Asks whether the runtime's tool can be used here, when the owner's program is there. */
+  /** Asks whether the runtime's tool can be used here. Called only when the owner's program exists. */
   readonly probe: () => Promise<ToolVersion>;
   /** True when an earlier owner may have left runs that only a new owner can take over. */
   hasLeftRuns(): boolean;
@@ -68,7 +68,7 @@ export class KeptRuntime implements Runtime {
   readonly #processes: InstanceProcesses;
   readonly #book = new RunBook(this.#table.bootId);
   readonly #events: RunEvents;
-  #access: OwnerAccess | undefined;
+  #connection: OwnerConnection | undefined;
   #hasConnected = false;
   #isReleased = false;
 
@@ -94,10 +94,10 @@ export class KeptRuntime implements Runtime {
   }
 
   async adopt(): Promise<readonly Held[]> {
-    const access = this.#reachable();
-    if ((await access.find()) === undefined) {
+    const owner = this.#owner();
+    if (!(await owner.find())) {
       if (this.#kind.diesWithOwner) await this.#endRemains();
-      else if (this.#kind.hasLeftRuns()) await access.reach();
+      else if (this.#kind.hasLeftRuns()) await owner.reach();
     }
     return this.#book.all();
   }
@@ -121,14 +121,13 @@ export class KeptRuntime implements Runtime {
   async write(run: RunId, bytes: Buffer): Promise<void> {
     checkInput(bytes);
     if (!this.#book.isLive(run)) throw notRunning(run);
-    const link = await this.#reachable().reach();
-    await link.request({ type: 'write', instanceId: run.instanceId, run: run.run }, bytes);
+    await this.#owner().request({ type: 'write', instanceId: run.instanceId, run: run.run }, bytes);
   }
 
   async attach({ instanceId, run }: RunId, size: TerminalSize): Promise<Attachment> {
     if (!this.#book.isLive({ instanceId, run })) throw notRunning({ instanceId, run });
     const { title } = this.#kind;
-    await this.#reachable().reach();
+    await this.#owner().reach();
     const { rootId, clock } = this.#options;
     const request = { type: 'attach', rootId, instanceId, run, ...size } as const;
     return await attachToOwner({ socketPath: this.#socketPath, title, request, clock });
@@ -136,8 +135,9 @@ export class KeptRuntime implements Runtime {
 
   async acknowledge(run: RunId): Promise<void> {
     this.#book.acknowledge(run);
-    const link = await this.#reachable().find();
-    await link?.request({ type: 'acknowledge', instanceId: run.instanceId, run: run.run });
+    const owner = this.#owner();
+    if (await owner.find())
+      await owner.request({ type: 'acknowledge', instanceId: run.instanceId, run: run.run });
   }
 
   onExit(listener: ExitListener): () => void {
@@ -150,14 +150,13 @@ export class KeptRuntime implements Runtime {
 
   async release(): Promise<void> {
     this.#isReleased = true;
-    await this.#access?.release();
+    await this.#connection?.release();
   }
 
   async #start(spec: StartSpec): Promise<ProcessIdentity> {
     const { instanceId, run, command, workingDirectory, controlGroups } = spec;
     const { logsDirectory, segmentBytes, segments } = this.#options;
-    const link = await this.#reachable().reach();
-    const { process: started } = await link.request({
+    const { process: started } = await this.#owner().request({
       type: 'start',
       instanceId,
       run,
@@ -171,10 +170,10 @@ export class KeptRuntime implements Runtime {
     return this.#book.started(spec, started);
   }
 
-  /** Opens the access at first use, because the constructor must not touch the disk. */
-  #reachable(): OwnerAccess {
+  /** Makes the connection at first use, because the constructor must not touch the disk. */
+  #owner(): OwnerConnection {
     if (this.#isReleased) throw unavailable('this runtime was released');
-    this.#access ??= new OwnerAccess({
+    this.#connection ??= new OwnerConnection({
       ...this.#options,
       kind: this.#kind,
       socketPath: this.#socketPath,
@@ -182,7 +181,7 @@ export class KeptRuntime implements Runtime {
       onConnected: (held) => this.#onConnected(held),
       ...(this.#kind.diesWithOwner && { onDead: () => this.#onDead() }),
     });
-    return this.#access;
+    return this.#connection;
   }
 
   get #socketPath(): string {
@@ -193,13 +192,13 @@ export class KeptRuntime implements Runtime {
     const { clock, logger } = this.#options;
     const acknowledged = held.filter((one) => one.exit !== null && this.#book.wasAcknowledged(one));
     const fresh = held.filter((one) => !acknowledged.includes(one));
-    // A live run that the book does not know: the answer to its start was lost with the connection, and the caller
-    // takes the start as failed.
+    // A live run that the book does not know: the connection broke before its start was answered, so the caller took
+    // the start as failed. The supervisor must then list the runs again.
     const isNews = this.#hasConnected && fresh.some((one) => one.exit === null && !this.#book.isLive(one));
     this.#hasConnected = true;
     for (const { run, exit } of this.#book.replace(fresh, clock.now())) this.#events.tellExit(run, exit);
     if (isNews) setImmediate(() => this.#events.tellLost());
-    // Acknowledge in a later turn, because the caller gets the link only after this method returns.
+    // Acknowledge in a later turn, because the connection stands only after this method returns.
     for (const run of acknowledged)
       setImmediate(() => {
         if (this.#isReleased) return;
@@ -212,7 +211,7 @@ export class KeptRuntime implements Runtime {
   /** Tries again to start an owner for running sessions whose owner failed to start. */
   async #takeUpAgain(): Promise<void> {
     if (this.#kind.diesWithOwner || this.#isReleased || this.#book.liveRuns().length === 0) return;
-    await this.#reachable()
+    await this.#owner()
       .reach()
       .catch((error: unknown) =>
         this.#options.logger.error({ reason: messageOf(error) }, `${this.#kind.title} cannot be reached`),

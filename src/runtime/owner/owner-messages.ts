@@ -21,7 +21,7 @@ export const processSchema = z.object({
   pid: z.int().nonnegative(),
   /** Field 22 of /proc/<pid>/stat; 0 when the process ended before it could be read, or in an earlier boot. */
   startTime: z.number(),
-  /** The process that leads the session and group, when it is another process. */
+  /** The leader of the session and process group, when it is not the process of `pid`. */
   session: z.object({ pid: z.int().positive(), startTime: z.number() }).optional(),
 });
 
@@ -43,7 +43,7 @@ export const messageSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('refused'), protocol: z.int(), pid: z.int(), reason: z.string() }),
   /** Another daemon took over, and this connection ends. */
   z.object({ type: z.literal('replaced') }),
-  /** With `process` in the answer to a start. */
+  /** The answer to a request. `process`: only in the answer to a start. */
   z.object({ type: z.literal('done'), id: z.int(), process: processSchema.optional() }),
   z.object({ type: z.literal('failed'), id: z.int(), code: z.string(), message: z.string() }),
   runSchema.extend({ type: z.literal('exit'), exit: exitSchema }),

@@ -2,6 +2,7 @@
  * The daemon's copy of the owner's runs. The owner's welcome and events keep it up to date, so that the owner need not
  * be asked.
  */
+import { keepLatest } from '../../model/plain/keep-latest.js';
 import type { Exit, LogPlace } from '../../model/run/past-exit.js';
 import type { Leader } from '../instance-processes.js';
 import { type Held, keyOf, type ProcessIdentity, type RunId } from '../runtime.js';
@@ -18,7 +19,7 @@ interface Entry {
   readonly leader: Omit<Leader, 'exitedAtTicks'> | null;
   readonly exit: Exit | null;
   readonly exitedAtTicks: number | null;
-  /** As in `Held`; unknown for a run that this daemon started. */
+  /** Where the run's output begins in the log; unknown for a run that this daemon started. */
   readonly outputFrom?: LogPlace | undefined;
 }
 
@@ -92,9 +93,8 @@ export class RunBook {
     if (entry === undefined || entry.exit === null) return;
     this.#held.delete(keyOf(run));
     const { leader, exitedAtTicks } = entry;
-    if (leader !== null) this.#acknowledged.set(keyOf(run), { ...leader, exitedAtTicks });
-    const [oldest] = this.#acknowledged.keys();
-    if (this.#acknowledged.size > REMEMBERED_RUNS && oldest !== undefined) this.#acknowledged.delete(oldest);
+    if (leader !== null)
+      keepLatest(this.#acknowledged, REMEMBERED_RUNS, keyOf(run), { ...leader, exitedAtTicks });
   }
 
   wasAcknowledged(run: RunId): boolean {

@@ -17,7 +17,8 @@ export function openLog(log: StartRequest['log']): SegmentWriter {
   const writer = new SegmentWriter(log.directory, log);
   try {
     writer.open();
-    // End the last line, in case the run before ended in the middle of it: it must not swallow this run's first line.
+    // The former run may have ended in the middle of a line. End that line, so that this run's output begins on its
+    // own line.
     writer.endLine();
   } catch (error) {
     // A full disk must not hinder a start: the writer drops lines, counts them, and goes on when there is room.

@@ -8,17 +8,17 @@ import { createRequire } from 'node:module';
 import { fields, isNumber, isObject, isText } from '../owner/checks.js';
 
 export interface ForkedPty {
-  /** The master side, non-blocking. */
+  /** The descriptor of the terminal's master side, non-blocking. */
   readonly fd: number;
   readonly pid: number;
-  /** Path of the slave side. */
+  /** The path of the terminal's slave side. */
   readonly pty: string;
 }
 
 interface ForkOptions {
   readonly file: string;
   readonly parameters: readonly string[];
-  /** `NAME=value`. */
+  /** The variables, each as `NAME=value`. */
   readonly environment: readonly string[];
   readonly workingDirectory: string;
   readonly columns: number;
@@ -97,8 +97,9 @@ function hasFork(value: unknown): value is Native {
 const isForked = fields<ForkedPty>({ fd: isNumber, pid: isNumber, pty: isText });
 
 /**
- * The flag that node-pty does not set on its terminals, and Node cannot set: without a cure every instance could read
- * the output and write the input of every other. shell-prelude.ts closes the descriptors that are named here.
+ * The flag close-on-exec, which node-pty does not set on its terminals, and Node cannot set. So each instance could
+ * inherit the terminals of the others, read their output and write their input. Therefore shell-prelude.ts closes the
+ * inheritable descriptors.
  */
 const CLOSE_ON_EXEC = 0o2000000;
 const FIRST_AFTER_STANDARD = 3;

@@ -1,14 +1,14 @@
 /**
  * One run of the `process` runtime inside the owner: its terminal, its log, and its exit until the daemon acknowledges
- * it.
+ * it. `TerminalRuns` starts it.
  */
 
 import type { SegmentWriter } from '../../logs/segment-writer.js';
 import { smallestOf, type TerminalSize } from '../../model/run/attachment.js';
-import type { LogPlace, OutputSpan } from '../../model/run/past-exit.js';
-import type { HeldRun, RunEvents, View, Viewer } from '../owner/held-run.js';
+import type { LogPlace } from '../../model/run/past-exit.js';
+import type { HeldRun, View, Viewer } from '../owner/held-run.js';
 import type { OwnerExit, OwnerHeld, StartRequest } from '../owner/protocol.js';
-import { checkDirectory, openLog, toOwnerExit } from '../owner/run-start.js';
+import { toOwnerExit } from '../owner/run-start.js';
 import { recentBytes } from '../recent-bytes.js';
 import type { PseudoTerminal } from './pseudo-terminal.js';
 
@@ -22,27 +22,13 @@ export class OwnedRun implements HeldRun {
   #exit: OwnerExit | null = null;
   #isClosed = false;
 
-  /**
-   * Starts the process. `open` takes a terminal whose shell waits for an order, or throws the system's refusal. Throws
-   * an Error with the reason, for the operator.
-   */
-  constructor(request: StartRequest, open: () => PseudoTerminal, events: RunEvents) {
-    this.instanceId = request.instanceId;
-    this.run = request.run;
-    checkDirectory(request.workingDirectory);
-    this.#log = openLog(request.log);
-    this.#logStart = this.#log.position;
-    const terminal = {
-      write: (bytes: Buffer) => this.#terminal.write(bytes),
-      resize: (size?: TerminalSize) => this.#terminal.resize(size),
-    };
-    this.#views = new TerminalViews(terminal, request.log.directory);
-    try {
-      this.#terminal = this.#startTerminal(request, open(), events);
-    } catch (error) {
-      this.#log.close();
-      throw error;
-    }
+  constructor({ instanceId, run, log }: StartRequest, writer: SegmentWriter, terminal: PseudoTerminal) {
+    this.instanceId = instanceId;
+    this.run = run;
+    this.#log = writer;
+    this.#logStart = writer.position;
+    this.#terminal = terminal;
+    this.#views = new TerminalViews(terminal, log.directory);
   }
 
   get exit(): OwnerExit | null {
@@ -71,6 +57,20 @@ export class OwnedRun implements HeldRun {
     return { instanceId, run, pid, startTime, exit, outputFrom: this.#logStart };
   }
 
+  /** Writes output of the program to the log, and shows it to the viewers. */
+  take(bytes: Uint8Array): void {
+    this.#log.write(bytes);
+    this.#views.show(bytes);
+  }
+
+  /** Notes the exit, after all output. `signal`: a number; 0: none. */
+  end(code: number, signal: number): void {
+    const from = this.#logStart;
+    const to = this.#log.position;
+    const output = from === undefined || to === undefined ? undefined : { from, to };
+    this.#exit = { ...toOwnerExit(code, signal), output };
+  }
+
   /** Queues bytes for standard input. False: the queue is full, because the program does not read. */
   write(bytes: Buffer): boolean {
     return this.#terminal.write(bytes);
@@ -91,33 +91,6 @@ export class OwnedRun implements HeldRun {
 
   forget(): void {
     this.close();
-  }
-
-  #output(): OutputSpan | undefined {
-    const to = this.#log.position;
-    return this.#logStart === undefined || to === undefined ? undefined : { from: this.#logStart, to };
-  }
-
-  #startTerminal(request: StartRequest, terminal: PseudoTerminal, events: RunEvents): PseudoTerminal {
-    const { command, workingDirectory, controlGroups = [] } = request;
-    terminal.run({
-      order: {
-        command,
-        environment: { TERM: 'xterm-256color', ...request.environment },
-        workingDirectory,
-        controlGroups,
-      },
-      onOutput: (bytes) => {
-        this.#log.write(bytes);
-        this.#views.show(bytes);
-      },
-      onReady: () => events.onReady(this),
-      onExit: (code, signal) => {
-        this.#exit = { ...toOwnerExit(code, signal), output: this.#output() };
-        events.onExit(this);
-      },
-    });
-    return terminal;
   }
 }
 

@@ -7,7 +7,7 @@ import { loadNativePty } from './native-pty.js';
 const START_TIMEOUT_MS = 30_000;
 
 export interface ProcessRuntimeOptions extends KeptRuntimeOptions {
-  /** The built owner-main.js. */
+  /** The path of the built owner-main.js. */
   readonly ownerProgram: string;
 }
 

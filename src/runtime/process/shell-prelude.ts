@@ -21,10 +21,11 @@ const TRANSPARENT = `PATH=/usr/bin:/bin stty raw -echo -iexten 2>/dev/null; ${SA
 export const NOT_LIMITED =
   'drover: a control group could not be joined: limits of RAM and CPU do not hold for this start';
 
-// Every parameter but the last is the directory of a control group; the number 0 stands for the writing process. The
-// shell's own flag f remembers a failure: a variable could overwrite a variable of the environment. Version 1 has
-// `tasks`, which moves the writing thread only, and a shell has one thread. To move a whole process the kernel first
-// stops all forks of the machine, for some 10 ms.
+// Each parameter but the last is the directory of a control group to join; the number 0 stands for the writing
+// process. The shell's own flag f remembers a failure, because a variable could overwrite one of the environment.
+//
+// Version 1 has `tasks`, which moves only the writing thread, and a shell has one thread. `cgroup.procs` moves a
+// whole process: in version 1 the kernel would then stop all forks of the machine for some 10 ms.
 export const JOIN_GROUPS =
   'while [ $# -gt 1 ]; do { if [ -e "$1/tasks" ]; then echo 0 >"$1/tasks"; else echo 0 >"$1/cgroup.procs"; fi; } ' +
   '2>/dev/null || set -f; shift; done; ' +

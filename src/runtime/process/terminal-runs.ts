@@ -3,8 +3,9 @@
  * the next order, so that a start need not wait for a fork.
  */
 import { existsSync } from 'node:fs';
-import type { HeldRun, RunEvents, RunSource } from '../owner/held-run.js';
+import type { RunEvents, RunSource } from '../owner/held-run.js';
 import type { StartRequest } from '../owner/protocol.js';
+import { checkDirectory, openLog } from '../owner/run-start.js';
 import type { NativePty } from './native-pty.js';
 import { inheritableDescriptors } from './native-pty.js';
 import { removeOrphans } from './order-file.js';
@@ -35,13 +36,31 @@ export class TerminalRuns implements RunSource {
 
   start(request: StartRequest, events: RunEvents): OwnedRun {
     clearTimeout(this.#timer);
-    const onReady = (started: HeldRun): void => {
-      this.#makeAheadLater();
-      events.onReady(started);
-    };
-    const run = new OwnedRun(request, () => this.#takeTerminal(), { ...events, onReady });
-    this.#open.add(run);
-    return run;
+    checkDirectory(request.workingDirectory);
+    const log = openLog(request.log);
+    try {
+      const terminal = this.#takeTerminal();
+      const run = new OwnedRun(request, log, terminal);
+      const { command, workingDirectory, controlGroups = [] } = request;
+      const environment = { TERM: 'xterm-256color', ...request.environment };
+      terminal.run({
+        order: { command, environment, workingDirectory, controlGroups },
+        onOutput: (bytes) => run.take(bytes),
+        onReady: () => {
+          this.#makeAheadLater();
+          events.onReady(run);
+        },
+        onExit: (code, signal) => {
+          run.end(code, signal);
+          events.onExit(run);
+        },
+      });
+      this.#open.add(run);
+      return run;
+    } catch (error) {
+      log.close();
+      throw error;
+    }
   }
 
   #takeTerminal(): PseudoTerminal {
@@ -61,7 +80,7 @@ export class TerminalRuns implements RunSource {
     try {
       this.#ahead = this.#openTerminal();
     } catch {
-      // The next start tries again, and reports the failure.
+      // Ignore the failure: the next start tries again, and reports it.
     }
   }
 

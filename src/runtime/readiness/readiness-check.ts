@@ -83,7 +83,7 @@ async function tryLog(
     const batches = installation.followLogs(instanceId, { since: logFrom }, signal);
     return (await findLine(pattern, batches, { clock, signal })) ? null : 'there is no such line';
   } catch {
-    // The system's message would name a path.
+    // Do not pass on the system's message, because it would name a path.
     return 'its log cannot be read';
   }
 }

@@ -23,7 +23,7 @@ import { SessionViews } from './view/session-views.js';
 /** How long a session may take to begin: usually milliseconds, more on a very busy machine. */
 const START_PATIENCE_MS = 30_000;
 const TAKE_UP_PATIENCE_MS = 5000;
-/** The room for a tool's closing words: longer than those of any tool. */
+/** How many bytes a tool's closing words may take. No tool writes as many. */
 const LONGEST_WORDS_BYTES = 512;
 /** After this many looks (every 2 s) at a dead program whose shell reports no end, the session counts as killed. */
 const PATIENT_LOOKS = 2;
@@ -51,7 +51,10 @@ export class HeldSession implements HeldRun {
   #exit: OwnerExit | null = null;
   #isEnding = false;
   #isPumpDue = false;
-  /** True while `#goOn` looks for an end that came when no owner was there. */
+  /**
+   * True while `#goOn` runs. An end that it finds came while no owner was there, so the end gets the time of the last
+   * output.
+   */
   #isPast = false;
   #suspiciousLooks = 0;
   #removal: Promise<void> | undefined;
@@ -269,8 +272,8 @@ export class HeldSession implements HeldRun {
 
   #findEnd(bytes: Buffer, isLast: boolean): SpoolEnd {
     const end = findEnd(bytes, this.#endMark);
-    // Only bytes read after the death of the session's shell can hold the tool's own words. The shell survives every
-    // signal but SIGKILL and then reports the end itself. So the tool's exit status counts only when it is a signal.
+    // While the session's shell lives, no byte can be from the tool's own closing words. The shell survives every
+    // signal but SIGKILL, and then reports the end itself. So the tool's exit status counts only when it is a signal.
     if (end.exit !== undefined || this.#processes.isShellAlive) return end;
     if (!isLast) return { outputBytes: bytes.length - LONGEST_WORDS_BYTES, exit: undefined };
     const { outputBytes, exit } = this.#services.tool.readEnd?.(bytes) ?? {
@@ -325,7 +328,7 @@ export class HeldSession implements HeldRun {
     return this.#record.bootId !== this.#services.bootId;
   }
 
-  /** True when the shell is gone too, or has reported the end and only its terminal still holds it. */
+  /** True when the end is certain: the shell has ended too, or has already reported the end. */
   get #isEndKnown(): boolean {
     return !this.#processes.isShellAlive || this.#directory.status !== undefined;
   }

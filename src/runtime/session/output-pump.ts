@@ -1,7 +1,8 @@
 /**
  * Moves a run's output from the spool into its log, each byte exactly once, even when the owner is killed in between.
- * The length of the log tells how far the move came. `place.json` says from where to count. It is written again when
- * spool or log goes on in a new file, and when the log lost or added something.
+ * `place.json` notes matching places in spool and log; the length of the log tells how much was moved since.
+ * `place.json` is written again when the spool or the log continues in a new file, and when the log lost or added
+ * something.
  */
 import { bytesAfter, type SegmentWriter } from '../../logs/segment-writer.js';
 import type { OutputSpan } from '../../model/run/past-exit.js';
@@ -14,7 +15,7 @@ export interface OutputPumpOptions {
   /** The open log; the pump closes it. */
   readonly log: SegmentWriter;
   readonly logDirectory: string;
-  /** The place at which to begin. */
+  /** The places in spool and log at which to begin. */
   readonly place: OutputPlace;
   /** Scratch memory for reads, shared by all pumps. */
   readonly buffer: Buffer;
@@ -94,14 +95,17 @@ export class OutputPump {
     return this.#place.from === null || to === undefined ? undefined : { from: this.#place.from, to };
   }
 
-  /** Ends the last line, and closes both sides. Idempotent. */
+  /** Ends the last line of the log, and closes the log and the spool. Idempotent. */
   close(): void {
     this.#options.log.endLine();
     this.#options.log.close();
     this.#spool.close();
   }
 
-  /** Skips the bytes of the spool that are already `count` bytes of the log. */
+  /**
+   * Moves the spool's place over bytes that are in the log already. `count`: how many bytes of the log were made from
+   * them.
+   */
   #skip(count: number): void {
     for (let left = count; left > 0; ) {
       const { spent, kept } = spentFor(this.#spool.read(this.#options.buffer), left);
@@ -126,7 +130,7 @@ export class OutputPump {
   /** Goes on with the next spool file. False: there is none. */
   #goOn(): boolean {
     if (!this.#spool.hasNext) return false;
-    // The tool may have written between the read that found nothing and the next file.
+    // The tool may have written to this file after the read that found nothing, and before it began the next file.
     if (this.#spool.fileBytes > this.#spool.place.offset) return true;
     this.#spool.moveOn();
     if (this.#save()) this.#spool.clear();
@@ -180,12 +184,12 @@ export class SpoolRotation {
 const RETURN = 0x0d;
 const LINE_END = '\r\n';
 
-/** How many of `bytes` can be moved now. A return at their end must wait: a newline may follow. */
+/** How many of `bytes` can be moved now. A carriage return at their end must wait, because a newline may follow. */
 function certainBytes(bytes: Buffer): number {
   return bytes.at(-1) === RETURN ? bytes.length - 1 : bytes.length;
 }
 
-/** `bytes` without the return before each newline; moved together in place. */
+/** `bytes` without the carriage return before each newline. Overwrites `bytes` to save memory. */
 export function withoutReturns(bytes: Buffer): Buffer {
   let kept = 0;
   let from = 0;
@@ -199,8 +203,8 @@ export function withoutReturns(bytes: Buffer): Buffer {
 }
 
 /**
- * The number of `bytes` (`spent`) from which the first `count` kept bytes were made. `kept`: how many were made when
- * `bytes` has fewer.
+ * How many of `bytes` (`spent`) become the first `count` bytes of the log, after `withoutReturns`. `kept`: how many
+ * bytes of the log they become, which is less than `count` when `bytes` ends too early.
  */
 function spentFor(bytes: Buffer, count: number): { readonly spent: number; readonly kept: number } {
   let kept = 0;

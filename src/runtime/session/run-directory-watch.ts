@@ -1,6 +1,6 @@
 /**
- * Tells when anything in a run's directory changed. When the system grants no watch it stays silent, and callers rely
- * on their timeouts.
+ * Tells when anything in a run's directory changed. When the system grants no watch, no change is told, and callers
+ * rely on their timeouts.
  */
 import type { FSWatcher } from 'node:fs';
 import { watchDirectory } from '../../files/watch-directory.js';

@@ -23,7 +23,7 @@ const PTS_MAJOR = 136;
 /** The facts that are decided when the run begins. */
 export interface RunRecord {
   readonly bootId: string;
-  /** See session-prelude.ts. */
+  /** A secret of the session's shell: see `endMark` in session-prelude.ts. */
   readonly nonce: string;
   readonly log: StartRequest['log'];
   /** The inode of the run's directory. A copied root has another one: its copied runs are those of the original. */

@@ -3,11 +3,12 @@
  * runs beside it as its child.
  *
  * The shell keeps the terminal open for a program that redirects all its output: a multiplexer would call a session
- * without a holder dead and hang it up. The shell reports the end at once, with the status, after the last output, even
- * while children of the program still hold the terminal.
+ * without a holder dead and hang it up. The shell reports the end at once, with the status, after the last output,
+ * even while children of the program still hold the terminal.
  *
- * All values come through the environment, never as text. The multiplexer's server has that environment too, so the
- * mark has another name in it. Otherwise ending an instance would end the server before the last words.
+ * All values come through the environment, never as text. The multiplexer's server inherits that environment, so the
+ * run's mark has another name in it. Otherwise a signal to all processes with the mark would also end the server,
+ * before it has written the last output.
  */
 import { JOIN_GROUPS, READY_BYTE } from '../process/shell-prelude.js';
 import { MARK_VARIABLE } from '../run-mark.js';
@@ -16,7 +17,7 @@ import type { ProgramCall, SessionExit, SpoolEnd } from './session-tool.js';
 /** A size so wide that programs which ask for the width do not wrap their lines. */
 const SIZE = 'cols 512 rows 50';
 const PREFIX = 'DROVER_SESSION_';
-/** `cd` exports OLDPWD. */
+/** The variables that the session's shell adds by itself: `cd` exports OLDPWD. */
 const ADDED_BY_SHELL = ['OLDPWD'];
 const OWN = ['DIRECTORY', 'WORK', 'MARK', 'NONCE', 'STAT', 'CODE', 'KIND'].map((name) => PREFIX + name);
 /** All signals that a stop may send. The shell survives them, to report how the program took them. */
@@ -33,7 +34,7 @@ interface PreludeOptions {
   readonly nonce: string;
   /** The variables that the multiplexer sets. */
   readonly variables: readonly string[];
-  /** See SessionTool. */
+  /** Lines of shell that run after the closing words: see `beforeEnd` of SessionTool. */
   readonly beforeEnd?: string | undefined;
 }
 
@@ -61,7 +62,10 @@ export function sessionCall(options: PreludeOptions): ProgramCall {
   };
 }
 
-/** The shell's words when the command has ended, before `code 7;` or `signal 137;`. A program cannot guess them. */
+/**
+ * The mark that the session's shell prints when the command has ended; `code 7;` or `signal 137;` follows it. A
+ * program cannot guess the mark.
+ */
 export function endMark(nonce: string): string {
   return `${String.fromCharCode(READY_BYTE)}${nonce} `;
 }
@@ -82,11 +86,13 @@ function stty(settings: string): string {
   return `PATH=/usr/bin:/bin stty ${settings} 2>/dev/null`;
 }
 
-// The terminal is set up for people who type. Ctrl-S does nothing, because it would hold up the program until somebody
-// finds out. When stty does not know extproc (see literal-input.ts), the terminal passes on every byte instead.
+// The terminal is set up for people who type. Ctrl-S does nothing, because it would hold up the program until
+// somebody finds out. When stty does not know extproc (see literal-input.ts), the terminal passes on every byte
+// instead.
 //
-// A shell cannot tell an exit code above 128 from a signal by `$?`. But it prints "Killed" on its standard error when a
-// signal ended the child (not for INT and PIPE, which are reported as 130 and 141).
+// `$?` does not tell an exit code above 128 from a signal. But the shell prints a word such as "Killed" on its
+// standard error when a signal ended the child. It prints none for INT and PIPE, so they are reported as the codes
+// 130 and 141.
 function script(keep: string, beforeEnd: string): string {
   return `trap : ${SIGNALS}
 read -r ${PREFIX}STAT </proc/self/stat && printf '%s\\n' "$${PREFIX}STAT" >"$${PREFIX}DIRECTORY/pid"

@@ -29,7 +29,7 @@ export class SessionProcesses {
     return this.#isAlive(this.#stamps?.program);
   }
 
-  /** The same processes in the form that daemons get. */
+  /** The two processes in the form that daemons get. */
   get identity(): OwnerProcess {
     if (this.#stamps === undefined) return { pid: 0, startTime: 0 };
     const { program, shell } = this.#stamps;

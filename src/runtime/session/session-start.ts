@@ -44,7 +44,7 @@ export async function untilBegun(beginning: Beginning): Promise<number> {
   const giveUpAt = performance.now() + patienceMs;
   for (;;) {
     const isServed = tool.isServed(run);
-    // Look for readiness after that: the session may have begun and ended in between.
+    // Look for readiness after `isServed`: the session may have begun and ended in between.
     const ready = findReady(beginning);
     if (ready !== undefined) return ready;
     if (isWindowLost(beginning))

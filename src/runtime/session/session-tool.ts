@@ -6,14 +6,15 @@
  *
  * A run has a directory of its own (0700), shared by tool and session owner:
  *
- * ``` <sessions>/<instance id>.<run>/
- *   run.json          the session owner's own record, with place.json and exit.json; no business of the tool
- * pid, said, status written by the shell inside the session (session-prelude.ts): processes, and how the command ended
- * spool.000000 ...  raw output, appended by the tool, numbered; the session owner reads in order and deletes what it
- * has read
- *   died              exit status as the tool says it, written once, after all output is in the spool (tools that can)
- *   <tool>.log        what the tool's programs said, told when a session does not begin
- *   <tool>.*          whatever else the tool needs (`screen.stdin.3`, `tmux.conf`); goes with the directory
+ * ```
+ * <sessions>/<instance id>.<run>/
+ *   run.json           the session owner's own record, with place.json and exit.json; the tool leaves them alone
+ *   pid, said, status  written by the shell inside the session (session-prelude.ts): its processes, its messages,
+ *                      and how the command ended
+ *   spool.000000 ...   raw output, numbered; the tool appends, the session owner reads in order and deletes
+ *   died               the exit status as the tool tells it, written once all output is in the spool (tmux)
+ *   <tool>.log         messages of the tool's programs, shown when a session does not begin
+ *   <tool>.*           other files of the tool (`screen.stdin.3`, `tmux.conf`)
  * ```
  */
 import type { TerminalSize } from '../../model/run/attachment.js';

@@ -39,7 +39,7 @@ export class Spool {
 
   /**
    * The bytes at the place, as many as exist or fit into the buffer; valid until the next read. They reach into the
-   * next files, because the end of a file may cut a word of the end mark.
+   * next files, because the end mark may begin in one file and end in the next.
    */
   read(buffer: Buffer): Buffer {
     let length = 0;
@@ -47,7 +47,8 @@ export class Spool {
       const seen = this.#readFrom(file, offset, buffer.subarray(length));
       length += seen;
       if (length === buffer.length || !existsSync(this.#pathOf(file + 1))) return buffer.subarray(0, length);
-      // Read again: the tool may have written between that read and the start of the next file.
+      // Read this file again: the tool may have written to it after the first read, and before it began the next
+      // file.
       length += this.#readFrom(file, offset + seen, buffer.subarray(length));
     }
   }

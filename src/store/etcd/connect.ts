@@ -27,8 +27,8 @@ export async function connectEtcd(settings: EtcdSettings, root: string, clock: C
 }
 
 /**
- * Checks the files at once: Node silently accepts a text that is no authority, and notices a wrong certificate or key
- * only when it connects.
+ * Checks the files at once. Node silently accepts a `ca` that is no certificate, and notices a wrong
+ * certificate or key only when it connects.
  */
 function checkCertificates(tls: {
   readonly ca?: Buffer;

@@ -276,7 +276,7 @@ function describeLeader(holder: LeaderHolder | undefined, nodeId: string): strin
     : `master ${holder.nodeId} leads`;
 }
 
-/** The error of a wait for etcd or for the leadership that this master has ended. */
+/** The error for a caller that waits for etcd or for the leadership when this master stops. */
 export function closed(): DroverError {
   return new DroverError(
     'DRV_STORE_CLOSED',

@@ -8,8 +8,8 @@ import { DroverError, messageOf } from '../../model/errors.js';
 import type { Entry } from '../store.js';
 
 /**
- * The size from which a value is deflated. Requests to etcd have a size limit, 1.5 MiB by default, and a file of 1 MiB
- * is stored in two records at once.
+ * The size from which a value is deflated. Requests to etcd have a size limit, 1.5 MiB by default, and one
+ * request may store a file of 1 MiB in two records.
  */
 const DEFLATED_FROM_BYTES = 32 * 1024;
 const DEFLATED = 'z'.charCodeAt(0);
@@ -64,7 +64,10 @@ export function encodeJson(value: object): Buffer {
   return Buffer.from(JSON.stringify(value));
 }
 
-/** The value of such a key; undefined: there is no value, or it is not of this schema. */
+/**
+ * The value of a leader key or of a master's own key; undefined: there is no value, or it is not of this
+ * schema.
+ */
 export function decodeJson<T>(schema: z.ZodType<T>, value: Buffer | undefined): T | undefined {
   if (value === undefined) return undefined;
   try {

@@ -176,8 +176,9 @@ export class EtcdStore extends EmbeddedStore {
   }
 
   /**
-   * Finds out whether `write` took effect, however long that takes; its callers already have their answers. An empty
-   * write replaces `write`: if the empty write takes effect, `write` never will; otherwise `write` did.
+   * Finds out whether `write` took effect, however long that takes; its callers already have their answers.
+   * An empty write takes the place of `write`. If the empty write takes effect, `write` never will; otherwise
+   * `write` has taken effect.
    */
   async #recover(writer: TermWriter, write: NumberedWrite, group: readonly Accepted[]): Promise<void> {
     const { term } = writer;

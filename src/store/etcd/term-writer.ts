@@ -22,7 +22,7 @@ export interface NumberedWrite {
 interface TermWriterOptions {
   readonly etcd: Etcd;
   readonly keys: StoreKeys;
-  /** The term in which it writes. */
+  /** The term in which the writer writes. */
   readonly term: ElectedTerm;
   /** The mod revision of the summary that was read with the store; 0: there is no summary. */
   readonly summaryRevision: number;

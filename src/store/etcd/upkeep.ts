@@ -33,7 +33,10 @@ export class Upkeep {
   readonly #stopping = new AbortController();
   #figures: EtcdFigures | undefined;
   #bytesInUse = 0;
-  /** The fewest bytes in use since the last compaction: etcd frees compacted bytes over several seconds. */
+  /**
+   * The fewest bytes in use since the last compaction. Growth is measured from here, because etcd needs
+   * several seconds to free compacted bytes.
+   */
   #leastBytesInUse = Infinity;
   #running: Promise<void> | undefined;
 

@@ -1,7 +1,7 @@
 /**
- * Checks an LMDB data file with plain reads before LMDB maps it into memory. There a truncated or overwritten file
- * would end the process by a signal, at the start or at a later write. The check follows both trees page by page, and
- * the lists of free pages. It does not judge the values.
+ * Checks an LMDB data file with plain reads before LMDB maps it into memory. Without the check, a truncated
+ * or overwritten file would end the process by a signal, at the start or at a later write. The check follows
+ * both trees page by page, and the lists of free pages. It does not judge the values.
  */
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import {
@@ -18,7 +18,7 @@ import {
 } from './lmdb-pages.js';
 
 const MAX_MISSING_PAGES = 1024;
-/** The bytes of a page's number, of a transaction's number, and of each word of a list of free pages. */
+/** The size in bytes of a page number, of a transaction number, and of each word in a list of free pages. */
 const WORD = 8;
 
 /**
@@ -161,12 +161,12 @@ export function claimFreePages(pages: Pages): void {
 function freeListCheck(pages: Pages): (node: TreeNode, index: number) => void {
   let last = 0;
   return (node, index) => {
-    // The first entry of a branch stands for all keys before the second entry.
+    // A branch gives no key for its first child: that child holds all keys before the second entry.
     if (node.child !== undefined && index === 0) return;
     const transaction = node.key.length === WORD ? Number(node.key.readBigUInt64LE(0)) : 0;
     if (transaction <= last || transaction > pages.meta.transaction)
       throw new Damage('the lists of its free pages are out of order');
-    // The key of a branch's entry is not greater than the first key below it.
+    // The key of a branch's entry may equal the first key below it, so allow the same number once more.
     last = node.child === undefined ? transaction : transaction - 1;
     if (node.child === undefined) claimFree(pages, listOf(pages, node));
   };

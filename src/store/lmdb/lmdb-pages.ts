@@ -78,7 +78,10 @@ function readTree(bytes: Buffer): Tree {
   return { root: root === NO_PAGE ? undefined : Number(root), depth: bytes.readUInt16LE(6) };
 }
 
-/** Checks the header of a page that `meta` knows. LMDB would take a newer page for one that is not yet written. */
+/**
+ * Checks the header of a page that `meta` knows. A page of a later transaction is damage: LMDB would take it
+ * for a page that is not written yet.
+ */
 export function checkHeader(header: Buffer, page: number, meta: Meta): void {
   checkNumber(header, page);
   if (header.readBigUInt64LE(8) > meta.transaction) throw new Damage(`page ${page} is newer than the file`);

@@ -72,7 +72,7 @@ export class LmdbStore extends EmbeddedStore {
     } catch (error) {
       const failure = DroverError.is(error, 'DRV_STORE_FENCED') ? error : await this.#describe(error);
       this.#logger?.error({ transactions: group.length }, failure.message);
-      // LMDB may hold on to a failed state; a fresh handle starts from what is on disk.
+      // Close the file, so that the next commit opens it anew: LMDB may hold on to a failed state.
       await this.#close();
       throw failure;
     } finally {
@@ -107,7 +107,7 @@ export class LmdbStore extends EmbeddedStore {
   }
 
   #reopen(): EntryDatabase {
-    // Throws when the store is lost.
+    // Reading the stamp throws when this process has lost the store.
     void this.#fence.stamp;
     const database = openDatabase(this.#file);
     const record = database.transactionSync(() => database.get(SUMMARY_KEY));

@@ -37,7 +37,8 @@ export function wasStoreMade(directory: string): boolean {
 
 interface OpenStoreOptions {
   /**
-   * The directory, made with mode 0700 when missing. A process that has its store open is refused every further write.
+   * The directory, made with mode 0700 when missing. A process that has this store open already can write no
+   * more.
    */
   readonly directory: string;
   /** Watches for the loss of the store. Absent: a process that lost the store learns it only from its next write. */
@@ -146,8 +147,8 @@ function prepareFiles(file: string): void {
 }
 
 /**
- * Makes the store at the first start, or after a start that ended before the marker was written. No write was
- * acknowledged before.
+ * Makes the store at the first start, or after a start that ended before the marker was written. In both
+ * cases no write was acknowledged yet.
  */
 async function makeNew(database: EntryDatabase, directory: string): Promise<void> {
   database.transactionSync(() => {
@@ -169,8 +170,9 @@ function readAll(database: EntryDatabase): { entries: Map<string, Entry>; summar
   for (const key of database.getKeys({})) {
     if (key === SUMMARY_KEY) continue;
     if (typeof key !== 'string') throw corrupt('it holds a key that Drover never writes');
-    // Search for the key, instead of walking over the leaves: a damaged branch page can hide an entry from a search.
-    // Take a buffer of its own: getBinaryFast returns a larger buffer, and newer versions of Node.js see all of it.
+    // Search for each key, instead of only walking over the leaves: a damaged branch page can hide an entry
+    // from a search. Take a buffer of its own: getBinaryFast returns a larger buffer, and newer versions of
+    // Node.js see all of it.
     const bytes = database.getBinary(key);
     if (bytes === undefined) throw corrupt(`${key} cannot be found by its key`);
     const entry = decodeEntry(key, bytes);
@@ -183,9 +185,10 @@ function readAll(database: EntryDatabase): { entries: Map<string, Entry>; summar
 }
 
 /**
- * Reads everything, and makes this process the writer: from here on every other process with the store open is refused.
- * A single transaction, so that nothing is written in between. A write transaction reads without a place in LMDB's
- * table of readers, which processes with the same pid in two containers cannot share.
+ * Reads everything, and makes this process the writer: from here on every other process with the store open
+ * is refused. It does both in a single transaction, so that nothing is written in between. A write
+ * transaction reads without a place in LMDB's table of readers, which processes with the same pid in two
+ * containers cannot share.
  */
 function takeOver(database: EntryDatabase): Omit<Content, 'database'> {
   let content: Omit<Content, 'database'> | undefined;
@@ -204,7 +207,8 @@ function takeOver(database: EntryDatabase): Omit<Content, 'database'> {
 }
 
 /**
- * True for LMDB's own errors, which concern the file's content, except a full map. Errors of the disk are the system's.
+ * True when the content of the file is damaged, which LMDB's own errors say (`MDB_…`). The exception is
+ * MDB_MAP_FULL. Errors of the disk come from the system.
  */
 function isDamage(error: unknown): boolean {
   return /^MDB_(?!MAP_FULL)/.test(messageOf(error));

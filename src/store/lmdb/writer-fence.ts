@@ -21,7 +21,10 @@ interface WriterFenceOptions extends Partial<FenceOptions> {
   readonly file: string;
   /** The summary that this process wrote when it opened the store. */
   readonly summary: Buffer;
-  /** True when the summary on disk has this stamp, and while a write is under way, which compares it itself. */
+  /**
+   * Resolves with true when the summary on disk has this stamp. Also true while a write is under way, because
+   * that write compares the stamp itself.
+   */
   readonly isOurs: (stamp: number) => Promise<boolean>;
 }
 
@@ -72,7 +75,7 @@ export class WriterFence {
 
   async #look(): Promise<void> {
     const stamp = this.#stamp;
-    // A failing disk is left to the next write, which reports it.
+    // Ignore a failure of the disk here: the next write reports it.
     const isOurs = await this.#options.isOurs(stamp).catch(() => true);
     if (this.#timer === undefined) return;
     if (isOurs || stamp !== this.#stamp) this.#schedule();

@@ -16,7 +16,10 @@ const EXECUTABLE = 0o100;
 const STORED = 0;
 const DEFLATED = 8;
 const MIB = 1024 * 1024;
-/** An archive that unpacks to no more than this may have any ratio, because it is too small to do harm. */
+/**
+ * An archive that unpacks to at most this size may have any compression ratio, because it is too small to do
+ * harm.
+ */
 const FREE_OF_RATIO_BYTES = 16 * MIB;
 
 /** The limit for the length of all paths together, directories included: 200,000 paths of 300 characters. */
@@ -28,7 +31,8 @@ export interface ArchiveLimits {
   /** The limit for the unpacked bytes of all files together. */
   readonly maxBytes: number;
   /**
-   * The limit for the unpacked bytes per byte of the archive. Worlds and logs reach 20; only bombs reach a thousand.
+   * The most unpacked bytes per byte of the archive. Ordinary worlds and logs reach 20; only zip bombs reach
+   * 1,000.
    */
   readonly maxRatio: number;
 }
@@ -64,7 +68,10 @@ export class ArchiveCheck {
     return { files: this.#files, bytes: this.#bytes };
   }
 
-  /** Checks one entry; call it once for each, in any order. Throws DRV_ARCHIVE_INVALID, DRV_ARCHIVE_TOO_LARGE. */
+  /**
+   * Checks one entry. Call it once for each entry, in any order. Throws DRV_ARCHIVE_INVALID,
+   * DRV_ARCHIVE_TOO_LARGE.
+   */
   add(entry: Entry): CheckedEntry {
     this.#takeSizes(entry);
     const checked = checkEntry(entry);
@@ -74,7 +81,7 @@ export class ArchiveCheck {
     return checked;
   }
 
-  /** Throws DRV_ARCHIVE_TOO_LARGE. */
+  /** Compares the number of entries with the limit. Throws DRV_ARCHIVE_TOO_LARGE. */
   checkCount(entries: number): void {
     const { maxEntries } = this.#limits;
     if (entries > maxEntries)
@@ -93,7 +100,8 @@ export class ArchiveCheck {
   }
 
   /**
-   * Remembers the parents of a path, upwards until it meets a known parent: those above a known parent are known too.
+   * Remembers the parent directories of a path, from the lowest upwards. It stops at the first known one,
+   * because the parents above that are known, too.
    */
   #claimParents(path: string): void {
     for (let parent = parentOf(path); parent !== ''; parent = parentOf(parent)) {
@@ -125,7 +133,10 @@ export class ArchiveCheck {
   }
 }
 
-/** The form of a name under which some file systems take two names for one. */
+/**
+ * The path in Unicode NFC and lower case. Two paths with the same result may be one file on some file
+ * systems, such as `A.txt` and `a.txt`.
+ */
 function fold(path: string): string {
   return path.normalize('NFC').toLowerCase();
 }

@@ -50,7 +50,7 @@ export class TemplateArchives {
     await mkdir(this.#options.uploads, { mode: 0o700 });
   }
 
-  /** Ends the imports that are being unpacked, with an error. */
+  /** Ends the running imports with an error. */
   stop(): void {
     this.#stopped.abort();
   }
@@ -133,8 +133,9 @@ export class TemplateArchives {
 }
 
 /**
- * Moves an entry of an imported zip over the present entry `old` of its path. A file that was executable stays so.
- * Throws DRV_ARCHIVE_INVALID when the entry does not fit.
+ * Moves an entry of an imported zip to its place in the template, over `old`, the entry that is there now. A
+ * file that was executable stays executable. Throws DRV_ARCHIVE_INVALID when one of the two is a file and the
+ * other a directory.
  */
 async function moveOver(
   { path, kind, executable }: TreeEntry,

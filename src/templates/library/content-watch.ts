@@ -1,9 +1,9 @@
 /**
- * Watches the directories of templates. It says which template may have changed, but not how, so a late or repeated
- * event does no harm. The library begins a watch when a caller asks for a template's digest.
+ * Watches the directories of templates. It says which template may have changed, but not how, so a late or
+ * repeated event does no harm. The library begins a watch when a caller asks for a template's digest.
  *
- * It uses no chokidar: the library knows all directories already. chokidar lists each directory at its start and at
- * each event, which costs 40 times as much here.
+ * It does not use chokidar, because the library knows all directories already. chokidar lists each directory
+ * at its start and at each event, which costs 40 times as much here.
  */
 import type { FSWatcher } from 'node:fs';
 import { join } from 'node:path';
@@ -24,14 +24,15 @@ const FAILED_MS = 60_000;
 const PER_TURN = 200;
 
 /**
- * The inode by the path of each directory. Another inode shows that the directory was replaced and needs a new watch.
+ * The watched directories: the inode of each, by its path. Another inode shows that the directory was
+ * replaced and needs a new watch.
  */
 type WatchedDirectories = ReadonlyMap<string, bigint>;
 
 interface ContentWatchOptions {
   /**
-   * Called when the template of this key may have changed, and when its watch has begun, because it may have changed
-   * before.
+   * Called when the template of this key may have changed. Also called when a watch has begun, because the
+   * template may have changed shortly before.
    */
   readonly onHint: (key: string) => void;
   /** Called when the template of this key cannot be watched, with the reason. */
@@ -116,7 +117,8 @@ export class ContentWatch {
   #watch(key: string, begun: Watch, path: string): void {
     const failed = (error: unknown): void => {
       if (this.#watches.get(key) !== begun) return;
-      // A directory that has gone is no reason against the watch: the next look knows better.
+      // A directory was removed. That is no reason to refuse the watch: the next look at the tree names the
+      // right directories.
       if (isMissing(error)) begun.isBroken = true;
       else this.#refuse(key, `it cannot be watched (${systemCodeOf(error)})`);
     };

@@ -16,13 +16,16 @@ import { FileContent, writeContent } from '../tree/file-stream.js';
 import { kindOf, type OpenDirectory } from '../tree/open-directory.js';
 import type { TemplateDirectory } from './template-directory.js';
 
-/** O_NONBLOCK so that a pipe put in a file's place cannot make us wait. */
+/** O_NONBLOCK: without it, a pipe put in a file's place could make us wait for ever. */
 const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
-/** The codes of a file system without hard links. */
+/** The error codes of link(2) on a file system without hard links. */
 const NO_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']);
 const UPLOAD = 'upload~';
 const REVISION_CHARS = 16;
-/** The levels of group and template. A removal also removes the directories below them that it leaves empty. */
+/**
+ * The two upper levels of a path: the group and the template. Removing a file never removes these
+ * directories, but it removes directories below them that become empty.
+ */
 const TEMPLATE_LEVELS = 2;
 
 /** A file as it stands now. */
@@ -215,7 +218,10 @@ async function statExpected(
   throw new DroverError('DRV_TEMPLATE_FILE_CHANGED', `${place.label} was changed meanwhile: read it again`);
 }
 
-/** Drover always puts another inode in the place, and a person who changes the file on disk changes its time. */
+/**
+ * The revision changes with every change of the file: a write by Drover gives the file another inode, and a
+ * person's edit on disk gives it another time.
+ */
 function stateOf({ ino, size, mtimeMs }: Stats): FileState {
   const text = `${ino} ${size} ${mtimeMs}`;
   return { bytes: size, revision: createHash('sha256').update(text).digest('hex').slice(0, REVISION_CHARS) };

@@ -226,13 +226,17 @@ export class TemplateLibrary implements Part {
       const [group = '', name = ''] = key.split('/');
       const known = this.#digests.get(key);
       known?.read(this.#stopped.signal).catch(() => undefined);
-      // A tree that was not read since the start is told as changed without a look.
+      // A tree that was not read since the start has no digest to compare with, so the listeners hear of a
+      // change without a look.
       if (known === undefined) this.#tell(group, name);
     });
     this.#looks.set(key, timer);
   }
 
-  /** Hints at a group, or one template of it, whose directory was replaced. New templates are found by the names. */
+  /**
+   * Hints at the templates of a group, or at one of them, because its directory was replaced. `TemplateNames`
+   * finds new templates.
+   */
   #replaced(group: string, name: string | undefined): void {
     const known = this.#names.groups().get(group) ?? [];
     for (const one of known) if (name === undefined || name === one) this.#hint(`${group}/${one}`);

@@ -90,7 +90,7 @@ export class TemplateDirectory implements Part {
     try {
       return await this.#turns.run(`${group}/${name}`, work);
     } finally {
-      // Told after a failure too, because the change may have been made before the failure.
+      // Tell the library after a failure, too, because the change may have been made before the failure.
       await this.#options.onWritten(group, name);
     }
   }
@@ -104,8 +104,9 @@ export class TemplateDirectory implements Part {
   }
 
   /**
-   * Makes the template what `build` makes of it, whole or not at all. Throws DRV_PATH_UNSAFE when a link is in its
-   * place, DRV_TEMPLATE_UNSAFE for a tree that no template can have, DRV_DISK_WRITE_FAILED, and the errors of `build`.
+   * Replaces the template by the tree that `build` writes, whole or not at all. Throws DRV_PATH_UNSAFE when a
+   * link is in its place, DRV_TEMPLATE_UNSAFE for a tree that no template can have, DRV_DISK_WRITE_FAILED,
+   * and the errors of `build`.
    */
   async replace(group: string, name: string, build: TreeBuilder): Promise<void> {
     checkTemplateName(group, name);
@@ -134,8 +135,8 @@ export class TemplateDirectory implements Part {
   }
 
   /**
-   * Removes the template. `isIt` runs as the only writer and says whether the template still is the one that the caller
-   * means.
+   * Removes the template. `isIt` runs while no other writer can change the template, and says whether it
+   * still is the one that the caller means.
    */
   async remove(group: string, name: string, isIt: () => Promise<boolean>): Promise<void> {
     checkTemplateName(group, name);
@@ -195,7 +196,7 @@ export class TemplateDirectory implements Part {
     const [, group, name] = SWAP.exec(entry) ?? [];
     const isOurs = [group, name].every((part) => nameSchema.safeParse(part).success);
     if (isOurs && group !== undefined && name !== undefined) {
-      // The entry is opened as a directory, so that a link with such a name leads nowhere.
+      // Open the entry as a directory: if a link has this name, the open fails instead of leading elsewhere.
       const swap = await staging.child(entry).catch(() => undefined);
       if (swap !== undefined) await whileOpen(swap, () => this.#moveBack(swap, group, name));
     }

@@ -49,7 +49,7 @@ async function eachEntry(
 ): Promise<void> {
   // Drover decodes and checks the names itself, by the same rules and with the same messages everywhere.
   const file = await openPromise(zip, { lazyEntries: true, autoClose: false, decodeStrings: false });
-  // The next read throws an error that occurs between two reads.
+  // Ignore an error between two reads: the next read throws it.
   file.on('error', () => {});
   try {
     for await (const entry of file.eachEntry()) {

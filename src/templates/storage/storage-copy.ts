@@ -159,7 +159,10 @@ export class StorageCopy {
     );
   }
 
-  /** Writes the version last: after a kill in between, the new tree has none and is downloaded again. */
+  /**
+   * Moves the downloaded tree into place, and writes the version last: if the process is killed in between,
+   * the new tree has no version and is downloaded again.
+   */
   async #replace(downloaded: string, version: string): Promise<void> {
     const { directory } = this.#options;
     const parent = dirname(directory);

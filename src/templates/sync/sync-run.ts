@@ -82,7 +82,7 @@ export class SyncRun {
     if (problem !== null) addProblem(progress, problem);
   }
 
-  /** Ends a node's part. `problem` says why it lacks trees. */
+  /** Ends a node's part. `problem`: why the node still lacks trees. */
   end(nodeId: string, problem?: string): NodeSync | undefined {
     const progress = this.#progress.get(nodeId);
     if (progress === undefined || progress.endedAt !== undefined) return undefined;

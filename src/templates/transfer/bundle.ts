@@ -160,8 +160,8 @@ export async function eachEntry(
     for await (const entry of archive) await take(entry);
     await feeding;
   } catch (error) {
-    // The error of an entry that ends too early only says that it was destroyed. The archive gives the reason a moment
-    // later.
+    // An entry that ends too early fails with an error that says only "destroyed". The archive reports the
+    // reason one turn later, so wait for it.
     await nextTurn();
     signal.throwIfAborted();
     if (sourceFailure !== undefined) throw sourceFailure;
@@ -172,7 +172,10 @@ export async function eachEntry(
   }
 }
 
-/** Passes the source on. `note` gets its error, which can then be told from an error of the archive. */
+/**
+ * Passes the source on. `note` gets the source's error, so that the caller can tell it from an error of the
+ * archive.
+ */
 async function* notingFailure(
   source: AsyncIterable<Buffer>,
   note: (error: unknown) => void,
@@ -264,8 +267,8 @@ export function safePath(name: string): string {
 }
 
 /**
- * Throws the error of a failed entry. A second entry of one name, a file as a parent, and a missing parent are faults
- * of the archive.
+ * Returns a handler that throws the error of a failed entry. Two entries of one name, a file as a parent, and
+ * a missing parent become DRV_TEMPLATE_CORRUPT.
  */
 function namingEntry(name: string): (error: NodeJS.ErrnoException) => never {
   return (error) => {

@@ -251,7 +251,7 @@ export class TemplateCache implements Part {
     try {
       utimesSync(this.directoryOf(digest), now, now);
     } catch {
-      // The tree is gone, which its reader will find out.
+      // The tree is gone. Its reader will notice that.
     }
   }
 
@@ -268,7 +268,7 @@ export class TemplateCache implements Part {
     }
   }
 
-  /** A tree that cannot be read counts as unused for ever. */
+  /** The time when the tree was used last; 0 for a tree that cannot be read, so that it is evicted first. */
   async #usedAt(digest: string): Promise<number> {
     return lstat(this.directoryOf(digest)).then(
       ({ mtimeMs }) => mtimeMs,

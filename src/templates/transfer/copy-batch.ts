@@ -48,7 +48,10 @@ export function performCopy({ target, directories, files }: CopyBatch): void {
   }
 }
 
-/** The file and the files after it whose contents follow in the same pack, as many as one read may take. */
+/**
+ * The files that a single read can bring: the file at `first`, and those after it whose contents follow in
+ * the same pack, up to MOST_PACKED_BYTES.
+ */
 function runOf(files: readonly CopiedFile[], first: number): CopiedFile[] {
   const run = files.slice(first, first + 1);
   let bytes = run[0]?.size ?? 0;
@@ -124,7 +127,7 @@ function copyWhole({ source, mode }: CopiedFile, target: string): void {
   if ((mode & 0o100) !== 0) chmodSync(target, executableMode(statSync(target).mode));
 }
 
-/** Lets everybody execute the file who may read it. The umask is already in `mode`. */
+/** The mode with execute permission for everybody who may read the file. The umask is already in `mode`. */
 export function executableMode(mode: number): number {
   return mode | ((mode & 0o444) >> 2);
 }

@@ -82,7 +82,7 @@ class Pack {
   readonly #name: string;
   readonly #file: FileHandle;
   #size = 0;
-  /** How many bytes are written through to the disk. -1: not even the name of the pack is. */
+  /** How many bytes are written through to the disk; -1: not even the name of the pack is on the disk. */
   #flushedBytes = -1;
   #waiting: Buffer[] = [];
   #waitingBytes = 0;
@@ -145,7 +145,7 @@ class Pack {
 
   async #write(buffers: readonly Buffer[], bytes: number): Promise<void> {
     const { bytesWritten } = await this.#file.writev(buffers);
-    // A disk that is nearly full takes only a part. The next write throws the reason.
+    // A nearly full disk takes only a part of the bytes. Writing the rest throws the reason.
     if (bytesWritten < bytes) await this.#file.writeFile(Buffer.concat(buffers).subarray(bytesWritten));
   }
 }

@@ -29,7 +29,10 @@ export class SharedStream {
     this.#source = open()[Symbol.asyncIterator]();
   }
 
-  /** True while the stream still has its first bytes. Otherwise a new reader needs another stream. */
+  /**
+   * True while the stream still has its first bytes and has not failed. Otherwise a new reader needs another
+   * stream.
+   */
   get isJoinable(): boolean {
     return this.#dropped === 0 && this.#failure === undefined;
   }
@@ -74,7 +77,7 @@ export class SharedStream {
   }
 
   async #next(): Promise<Buffer | undefined> {
-    // A failed source would report only its end when it is asked again.
+    // Throw the known failure again: a failed source that is asked once more reports only its end.
     if (this.#failure !== undefined) throw this.#failure.error;
     try {
       const { done, value } = await this.#source.next();

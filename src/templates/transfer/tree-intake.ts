@@ -75,8 +75,8 @@ export class TreeIntake {
       return await this.#place(digest, signal, fetch);
     } catch (error) {
       signal.throwIfAborted();
-      // The tree belongs to another master, whose bytes pass through the asked master: that master can give only the
-      // whole tree.
+      // The asked master does not have this tree, but passes it on from another master. It can do that only
+      // for the whole tree.
       if (DroverError.is(error, 'DRV_TEMPLATE_UNKNOWN')) return undefined;
       if (!DroverError.is(error, 'DRV_TEMPLATE_CORRUPT')) throw error;
       this.#options.logger.warn(

@@ -29,7 +29,7 @@ export class DirectoryPath {
     names: readonly string[],
     { make }: { readonly make: boolean },
   ): Promise<DirectoryPath | Obstacle> {
-    // The dot makes the system follow the last segment.
+    // The final `/.` makes the system follow `root` when it is a link.
     const path = new DirectoryPath(await OpenDirectory.open(`${root}/.`));
     let isWhole = false;
     try {

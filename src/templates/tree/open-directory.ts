@@ -1,7 +1,7 @@
 /**
- * A directory held open. Its entries are reached through the open directory and not by its path, as openat(2) does. A
- * parent that is swapped for a symbolic link meanwhile leads nowhere else. For trees that an instance or an operator
- * may change while Drover works in them.
+ * A directory held open. Its entries are reached through the open directory and not by its path, as openat(2)
+ * does. A parent that is swapped for a symbolic link meanwhile leads nowhere else. Use it for trees that an
+ * instance or an operator may change while Drover works in them.
  */
 import { constants } from 'node:fs';
 import { chmod, type FileHandle, open, readdir } from 'node:fs/promises';
@@ -66,7 +66,7 @@ export class OpenDirectory {
     return found.map((entry) => ({ name: entry.name, kind: kindOf(entry) }));
   }
 
-  /** Gives this directory to another user, if it belongs to `before`. */
+  /** Gives this directory to the user `uid` and group `gid`, if it belongs to the user `before`. */
   async give(before: number, { uid, gid }: { readonly uid: number; readonly gid: number }): Promise<void> {
     if ((await this.#handle.stat()).uid === before) await this.#handle.chown(uid, gid);
   }

@@ -5,7 +5,7 @@
 import { MAX_TREE_DEPTH } from './tree.js';
 
 const MAX_PATH_BYTES = 2048;
-/** The limit of common file systems. */
+/** The longest file name that common file systems allow. */
 const MAX_SEGMENT_BYTES = 255;
 const ESCAPE = /%(?:25|2e|2f|5c|00)/gi;
 

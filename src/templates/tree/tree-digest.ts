@@ -22,7 +22,10 @@ import {
 
 /** For how long a tree that is not watched keeps its last answer without a look at the disk. */
 const TRUST_MS = 1000;
-/** Times of files are coarse: a tree that changed this shortly before it was read may change again unseen. */
+/**
+ * File systems note times in coarse steps. A tree that changed this shortly before it was read may change
+ * again without a new time.
+ */
 const UNSETTLED_MS = 2000;
 
 /**
@@ -140,7 +143,7 @@ export class TreeDigest {
     const { place } = this.#options;
     try {
       return await readSteadily(async () => {
-        // The walk itself checks only the last segment of its root for a link.
+        // Check the group's directory here: the walk checks only the last segment of its root for a link.
         const group = await lstat(dirname(place.root));
         if (group.isSymbolicLink()) throw unsafe(place, 'its group', 'is a symbolic link');
         const root = await lstat(place.root, { bigint: true });

@@ -23,7 +23,7 @@ export interface HeldTemplate {
   /** `<group>/<name>`. */
   readonly name: string;
   readonly digest: string;
-  /** The revision of the state that names this digest. */
+  /** The store revision of the record with this digest. */
   readonly revision: number;
 }
 
@@ -45,7 +45,10 @@ interface TemplateViewOptions extends Omit<TemplateTreeOptions, 'fetch' | 'recor
   readonly peers: TemplatePeers;
   /** Called when the conflicts have changed. */
   readonly onConflicts: () => void;
-  /** Makes what brings the two sides in line. `onRound`: called when its answers may be others. */
+  /**
+   * Makes the follower that brings the directory and the records in line. `onRound`: the follower calls it
+   * when its answers may have changed.
+   */
   readonly followerOf: (tree: ViewTree, onRound: () => void) => DirectoryFollower;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -83,7 +86,7 @@ export class TemplateView implements Part {
       library.onChange(() => this.#lookSoon()),
       records.onChange(() => {
         this.#follower.wake();
-        // The changed record may make a conflict with the directory.
+        // The changed record may be in conflict with the directory.
         this.#lookSoon();
       }),
     ];

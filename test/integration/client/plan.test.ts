@@ -80,7 +80,7 @@ describe('plan', () => {
     const file = write('lobby.json', { ...SMALL, ramMB: 300, minimumServiceCount: 2 });
     expect((await planOf(`-f ${file}`)).configurations[0]).toMatchObject({
       effects: { create: 1, replace: 0, keep: 1 },
-      why: '1 instance is created. This content is held back, so nothing is made from it: `rollout retry lobby` tries it once more.',
+      why: '1 instance is created. This content is held back, so nothing is made from it: slow. `rollout retry lobby` tries it once more.',
     });
   });
 

@@ -7,8 +7,8 @@ it('lets a feed send at once, one after the other', async () => {
   const pace = new FeedPace(new FakeClock());
   const sent: string[] = [];
   for (const name of ['a', 'b', 'c']) {
-    pace.add(() => sent.push(name));
-    await Promise.resolve();
+    await pace.turn();
+    sent.push(name);
   }
   expect(sent).toEqual(['a', 'b', 'c']);
 });
@@ -18,7 +18,7 @@ it('rests after many messages, in proportion and a quarter of a second at most',
   const pace = new FeedPace(clock);
   let sent = 0;
   const add = (count: number): void => {
-    for (let index = 0; index < count; index++) pace.add(() => sent++);
+    for (let index = 0; index < count; index++) void pace.turn().then(() => sent++);
   };
   add(100);
   await clock.settle();
@@ -38,7 +38,7 @@ it('sends nothing more once stopped', async () => {
   const clock = new FakeClock();
   const pace = new FeedPace(clock);
   let sent = 0;
-  pace.add(() => sent++);
+  void pace.turn().then(() => sent++);
   pace.stop();
   pace.stop();
   await clock.advance(1000);

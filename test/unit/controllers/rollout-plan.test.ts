@@ -104,6 +104,28 @@ describe('the next move', () => {
       [],
     ],
     [
+      'a spare whose room went to somebody else gets the room of its original',
+      [old('a1'), old('a2'), fresh('a3', { role: { is: 'spare', of: 'a1' }, up: null, node: 'none' })],
+      { outlook: STUCK, update: { maxUnavailable: 1 } },
+      ['remove a1 for a3'],
+    ],
+    [
+      'but not while as many are missing as may be',
+      [
+        old('a1'),
+        fresh('a2', { up: { forMs: 5 } }),
+        fresh('a3', { role: { is: 'spare', of: 'a1' }, up: null, node: 'none' }),
+      ],
+      { outlook: STUCK, update: { maxUnavailable: 1 } },
+      [],
+    ],
+    [
+      'and not while there is room: it is about to be placed',
+      [old('a1'), fresh('a3', { role: { is: 'spare', of: 'a1' }, up: null, node: 'none' })],
+      { update: { maxUnavailable: 1 } },
+      [],
+    ],
+    [
       'without surge the old one goes first',
       [old('a1'), old('a2')],
       { update: { maxSurge: 0, maxUnavailable: 1 } },

@@ -58,7 +58,7 @@ export const instanceRoutes: readonly Route[] = [
         throw badRequest(unknownConfiguration(body.configurationName));
       const { creations } = led();
       const record = await creations.create(body.configurationName).catch((error: unknown) => {
-        // The URL is right, because the name stands in the body. So the answer is 400, not 404.
+        // An unknown name is a 400 here, not a 404: the URL is right, because the name stands in the body.
         if (!DroverError.is(error, 'DRV_CONFIGURATION_UNKNOWN')) throw error;
         throw badRequest(unknownConfiguration(body.configurationName));
       });
@@ -97,7 +97,8 @@ export const instanceRoutes: readonly Route[] = [
     },
     handle: async ({ params }, needs) => {
       const { id } = params;
-      // An instance whose record cannot be read is not in the view, and can still be deleted here.
+      // Check that the instance exists. An instance whose record cannot be read is not in the view, but can still be
+      // deleted.
       if (!needs.instances.setAside.has(id)) needs.view.visible(id);
       const before = needs.instances.get(id)?.value;
       await needs.instanceWrites.remove(id);
@@ -226,7 +227,10 @@ function consequenceOf(
   return target === 'restart' ? '' : replacementOf(needs, before.configurationName);
 }
 
-/** The end of the sentence when minimum-service makes another instance now; empty when enough are left. */
+/**
+ * The end of the answer's sentence when minimum-service makes another instance now; empty when enough instances are
+ * left.
+ */
 function replacementOf({ serviceOf }: RouteNeeds, name: string): string {
   const service = serviceOf(name);
   if (service === undefined || (service.creating === 0 && service.nextCreationInMs === null)) return '';

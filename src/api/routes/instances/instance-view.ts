@@ -16,7 +16,7 @@ import type { MirrorReader } from '../../../store/mirror.js';
 const HEARTBEAT = '"lastHeartbeat":';
 const OPEN = Buffer.from('[');
 const CLOSE = Buffer.from(']');
-/** A piece of the list ends after an id with such an end: 1 of 216 ids, so that a piece is about 100 kB. */
+/** The end of an id after which a piece of the list ends: 1 of 216 ids has it, so a piece is about 100 kB. */
 const LAST_OF_PIECE = /[a-f]a$/;
 
 /** A visible instance. It is encoded at the first question for it. */
@@ -35,14 +35,14 @@ interface Slot {
 }
 
 /**
- * Neighbours in the list. A change of an instance encodes only its piece again, and a new instance changes no other
+ * Neighbours in the list. When an instance changes, only its piece is encoded again. A new instance changes no other
  * piece.
  */
 interface Piece {
   readonly slots: readonly Slot[];
   /**
-   * The encoded instances, with a comma before each. Null: an instance of the piece has changed. Bytes that were
-   * returned are never written to.
+   * The encoded instances, with a comma before each. Null: an instance of the piece has changed. Callers may hold the
+   * bytes, so bytes are never changed.
    */
   bytes: Buffer | null;
 }

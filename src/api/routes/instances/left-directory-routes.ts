@@ -80,8 +80,8 @@ export const leftDirectoryRoutes: readonly Route[] = [
 ];
 
 /**
- * True when the caller sees a directory of this configuration. A directory of an unknown configuration (null) may be
- * anybody's, so only a key for all configurations sees it.
+ * True when the caller sees a directory of this configuration. When the configuration is unknown (null), the
+ * directory may belong to any, so only a key for all configurations sees it.
  */
 function sees(request: Request, name: string | null): boolean {
   return name === null ? accessOf(request)?.configurations == null : seesConfiguration(request, name);
@@ -110,8 +110,9 @@ async function find(needs: RouteNeeds, id: string, request: Request): Promise<Le
 }
 
 /**
- * Asks the nodes for the directories that the caller sees; with `id` for that directory alone. A directory whose
- * instance has a record is not left: the instance may wait for its place, or its node may not know yet that it is gone.
+ * Asks the nodes for the directories that the caller sees; with `id` for that directory alone. Leaves out the
+ * directory of an instance that has a record: the instance may wait for its place, or its node may not know yet that
+ * it gets the instance.
  */
 async function ask(
   { instances, nodes, leftOn }: RouteNeeds,

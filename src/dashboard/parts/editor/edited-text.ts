@@ -1,6 +1,6 @@
 /**
- * One text that is being edited: the stored text that it was made from, the text as it is now, and changes that others
- * made meanwhile.
+ * One text that is being edited: the stored text from which the editing began, the text as it is now, and the
+ * changes that others made meanwhile.
  */
 import { computed, type ReadonlySignal, signal } from '@preact/signals';
 
@@ -19,12 +19,12 @@ export class EditedText {
   readonly #base;
   readonly #text;
   readonly #generation = signal(0);
-  /** A number that changes when the editor must be made anew, with another text. */
+  /** A number that rises when the editor has to be made again, with another text. */
   readonly generation: ReadonlySignal<number> = this.#generation;
   readonly #isKept = signal(true);
   /** False when the browser could not keep the draft. */
   readonly isKept: ReadonlySignal<boolean> = this.#isKept;
-  /** True when the editing began with a draft from before. */
+  /** True when the editing began with a draft that was kept earlier. */
   readonly wasRestored: boolean;
 
   /** `name`: the name of the draft. */
@@ -50,7 +50,7 @@ export class EditedText {
 
   readonly isDirty: ReadonlySignal<boolean> = computed(() => this.#text.value !== this.#base.value.text);
 
-  /** True for a revision that this page has read or written: any other is somebody else's. */
+  /** True for a revision that this page has read or written. Any other revision was written by somebody else. */
   knows(revision: string): boolean {
     return this.#known.has(revision);
   }
@@ -101,8 +101,8 @@ interface DraftStorage {
 const PREFIX = 'drover-draft:';
 
 /**
- * Keeps texts that were typed and not saved, in this tab: they outlive a change of screen, a reload and the end of the
- * session. Only the key that typed a draft gets it back.
+ * Keeps texts in this tab that were typed and not saved. They outlive a change of screen, a reload and the end of
+ * the session. Only the key that typed a draft gets the draft back.
  */
 export class Drafts {
   readonly #storage: DraftStorage;
@@ -124,7 +124,9 @@ export class Drafts {
     return null;
   }
 
-  /** Keeps a draft. Returns false when the browser has no room for it: leaving the page would lose it. */
+  /**
+   * Keeps a draft. Returns false when the browser has no room for the draft: leaving the page would lose the text.
+   */
   keep(name: string, draft: Draft): boolean {
     try {
       this.#storage.setItem(PREFIX + name, JSON.stringify({ ...draft, owner: this.#owner }));

@@ -8,11 +8,11 @@ import { Drafts, type EditedText, type Stored } from './edited-text.js';
 
 /** Where the text is stored. Both methods throw ApiFailure. */
 export interface TextStore {
-  /** Null: nothing is stored, or no text. */
+  /** Reads the stored text; null: nothing is stored, or what is stored is no text. */
   read(): Promise<Stored | null>;
   /**
-   * Writes only over this revision; null: only if nothing is stored. Returns the new revision. The failure has status
-   * 412 or 404 when somebody else was faster.
+   * Writes only if the stored text has this revision; null: only if nothing is stored. Returns the new revision. The
+   * failure has status 412 or 404 when somebody else has changed or removed the text.
    */
   write(text: string, revision: string | null): Promise<string | null>;
 }
@@ -26,7 +26,7 @@ export class Editing {
   readonly edited: EditedText;
   readonly #store: TextStore;
   readonly #conflict = signal<Conflict | null>(null);
-  /** Set while the person decides between two texts. */
+  /** The conflict while the person decides between two texts; null: no conflict. */
   readonly conflict: ReadonlySignal<Conflict | null> = this.#conflict;
   readonly #isBusy = signal(false);
   readonly isBusy: ReadonlySignal<boolean> = this.#isBusy;
@@ -36,7 +36,10 @@ export class Editing {
     this.edited = edited;
   }
 
-  /** Saves the text. Returns false when somebody else was faster: `conflict` has that text. Throws ApiFailure. */
+  /**
+   * Saves the text. Returns false when somebody else was faster: `conflict` then has the other text. Throws
+   * ApiFailure.
+   */
   save(): Promise<boolean> {
     return this.busy(async () => {
       const text = this.edited.text.peek();
@@ -68,7 +71,10 @@ export class Editing {
     else this.edited.take(theirs);
   }
 
-  /** Saves this text over the text that was shown as theirs. Returns false when that text has changed, too. */
+  /**
+   * Saves this text over `theirs`, the text that was shown as somebody else's. Returns false when the stored text
+   * has changed again.
+   */
   keepMine(theirs: Stored | null): Promise<boolean> {
     this.edited.rebase(theirs ?? { text: this.edited.base.peek().text, revision: null });
     this.#conflict.value = null;

@@ -47,7 +47,7 @@ export interface EditorOptions {
   readonly isReadOnly: boolean;
   readonly onChange?: (text: string) => void;
   readonly onSave?: () => void;
-  /** Judges the text when the typing rests. */
+  /** Judges the text, called when the person pauses in typing. */
   readonly check?: (text: string) => Promise<readonly Fault[]>;
   /** The schema for completion in JSON. */
   readonly schema?: SchemaSource;
@@ -55,7 +55,7 @@ export interface EditorOptions {
   readonly original?: string;
 }
 
-/** How long the typing rests before the text is judged. */
+/** The pause in typing after which the text is judged. */
 const CHECK_DELAY_MS = 300;
 
 /** Makes an editor, once `parent` is in the page. Call `destroy()` on the result to end it. */
@@ -83,7 +83,7 @@ function extensionsOf(options: EditorOptions): Extension[] {
     drawSelection(),
     bracketMatching(),
     EditorView.lineWrapping,
-    // Direction marks in a text must not turn the rest of its line.
+    // A direction mark in the text must not reverse the rest of its line.
     EditorView.perLineTextDirection.of(false),
     language === 'json' ? json() : [],
     isReadOnly ? [EditorState.readOnly.of(true), EditorView.editable.of(false), focusable] : writing(options),
@@ -161,7 +161,7 @@ function pageNonce(): string {
 function ownTyping(): Extension {
   return EditorView.domEventHandlers({
     beforeinput: (event, view) => {
-      // Text that is being composed (accents, other scripts, some keyboards of phones) is left to the browser.
+      // Leave text that is being composed (accents, other scripts, some keyboards of phones) to the browser.
       if (event.isComposing || view.composing || view.state.readOnly) return false;
       const isTyped = event.inputType === 'insertText' && event.data !== null;
       const isDeleted =

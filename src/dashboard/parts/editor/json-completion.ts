@@ -1,4 +1,4 @@
-/** Completion of JSON in the editor: finds where the cursor stands, and offers what the schema has there. */
+/** Completion of JSON in the editor: finds the place of the cursor, and offers what the schema allows there. */
 import type { Completion, CompletionContext, CompletionResult } from '@codemirror/autocomplete';
 import { syntaxTree } from '@codemirror/language';
 import type { EditorState } from '@codemirror/state';
@@ -9,7 +9,7 @@ interface JsonPlace {
   readonly kind: 'field' | 'value';
   /** The path of the object that gets the field, or of the value. */
   readonly path: JsonPath;
-  /** The offset at which the word begins that is being typed. */
+  /** The offset at which the word that is being typed begins. */
   readonly from: number;
   readonly to: number;
   /** The fields that the object has already. */
@@ -18,8 +18,8 @@ interface JsonPlace {
 
 const WORD_BEFORE = /"?[\w.-]*$/;
 /**
- * A text for which the offers stay valid. The offers must stay while the word grows: a new request would hide them
- * until its answer came.
+ * Matches a word for which the offers stay valid. They stay while the word grows, because a new request would hide
+ * them until its answer came.
  */
 const WORD = /^"?[\w.-]*$/;
 
@@ -42,7 +42,7 @@ export function completeJson(source: SchemaSource): (context: CompletionContext)
   };
 }
 
-/** Null: nothing can stand at the cursor, such as behind a whole value. */
+/** Finds what the cursor is in; null: the schema has nothing to offer there, such as behind a whole value. */
 function placeAt(state: EditorState, pos: number): JsonPlace | null {
   const node = syntaxTree(state).resolveInner(pos, -1);
   const line = state.doc.lineAt(pos);
@@ -112,7 +112,7 @@ function namesIn(state: EditorState, object: SyntaxNode, except: number): Readon
   );
 }
 
-/** `isNameOnly`: the value of the field is there already. */
+/** `isNameOnly`: insert only the field's name, because its value is there already. */
 function option({ label, text, detail, about }: Offer, isNameOnly: boolean): Completion {
   return {
     label: JSON.stringify(label) === text.slice(0, label.length + 2) ? JSON.stringify(label) : label,

@@ -33,10 +33,10 @@ export interface Offer {
 
 const REF = /^#\/components\/schemas\/([\w.-]+)$/;
 
-/** The path of a place: names of fields, and numbers for elements of lists. */
+/** The path of a place in a document: names of fields, and numbers for elements of lists. */
 export type JsonPath = readonly (string | number)[];
 
-/** The fields that may stand at `path` beside those that are there. */
+/** The fields that the schema allows in the object at `path`, without those that are `present`. */
 export function fieldsAt(source: SchemaSource, path: JsonPath, present: ReadonlySet<string>): Offer[] {
   return schemasAt(source, path).flatMap(({ properties = {}, required = [] }) =>
     Object.entries(properties)
@@ -50,7 +50,7 @@ export function fieldsAt(source: SchemaSource, path: JsonPath, present: Readonly
   );
 }
 
-/** The values that may stand at `path`. */
+/** The values that the schema allows at `path`. */
 export function valuesAt(source: SchemaSource, path: JsonPath): Offer[] {
   const values = schemasAt(source, path).flatMap((schema): readonly unknown[] => {
     if (schema.enum !== undefined) return schema.enum;
@@ -94,7 +94,7 @@ function describe(source: SchemaSource, schema: JsonSchema): string {
   ].join(', ');
 }
 
-/** A first value of the right kind. */
+/** Returns a first value of the kind that the schema allows. */
 function placeholder(source: SchemaSource, schema: JsonSchema): string {
   if (schema.default !== undefined && typeof schema.default !== 'object')
     return JSON.stringify(schema.default);

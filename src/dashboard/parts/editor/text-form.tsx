@@ -1,4 +1,4 @@
-/** A text in an editor, with the bar above it, and what is asked when somebody else has changed the text meanwhile. */
+/** A text in an editor, the bar above it, and the question when somebody else has changed the text meanwhile. */
 import type { ComponentChildren } from 'preact';
 import { useServices } from '../../services/services.js';
 import { Button } from '../button.js';
@@ -19,7 +19,7 @@ interface TextFormProps {
   readonly about: ComponentChildren;
   /** Shown in the bar when there is nothing to say about the draft. */
   readonly hint: string;
-  /** More buttons of the bar. A text that is only read has no bar without them. */
+  /** More buttons of the bar. For a text that can only be read, the bar is shown only if there are such buttons. */
   readonly actions?: ComponentChildren;
   /** The word on the button that saves. */
   readonly save: string;

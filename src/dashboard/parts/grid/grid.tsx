@@ -15,7 +15,7 @@ export interface Column<T> {
   readonly label: string;
   /** The least width, in px. */
   readonly width: number;
-  /** The share of the room that is left; default 0. */
+  /** The column's share of the width that is left; default 0. */
   readonly grow?: number;
   readonly isNumber?: boolean;
   /** The name that `onSort` gets; undefined: the table is not sorted by this column. */
@@ -141,7 +141,8 @@ export function Grid<T>(props: GridProps<T>) {
 }
 
 /**
- * The column widths of all rows, which do not depend on the content. When they do not fit, the grid scrolls sideways.
+ * The column widths of all rows. They do not depend on the content. The grid scrolls sideways when the columns do
+ * not fit.
  */
 function trackStyle<T>(
   columns: readonly Column<T>[],

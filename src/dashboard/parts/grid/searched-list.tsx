@@ -1,4 +1,4 @@
-/** A screen that lists all things of one kind by name, with a search field and a button that makes one more. */
+/** A screen that lists all things of one kind by name, with a search field and a button that makes a new one. */
 import type { ComponentChildren } from 'preact';
 import { useServices } from '../../services/services.js';
 import { DialogButton } from '../dialog.js';
@@ -13,7 +13,6 @@ interface SearchedListProps<T> {
     Readonly<Record<'title' | 'search' | 'searchHint' | 'create', string>> & {
       readonly counted: (shown: number, all: number) => string;
     };
-  /** All rows, in their order. */
   readonly rows: readonly T[];
   readonly keyOf: (row: T) => string;
   readonly hrefOf: (row: T) => string;
@@ -22,7 +21,7 @@ interface SearchedListProps<T> {
   readonly columns: readonly Column<T>[];
   readonly isLoaded: boolean;
   readonly emptyHint: string;
-  /** Why the rows may be old; null: they are not. */
+  /** Why the rows may be old; null: the rows are current. */
   readonly error?: unknown;
   readonly onRetry?: () => void;
   readonly createDialog: (onClose: () => void) => ComponentChildren;

@@ -47,7 +47,10 @@ export function Table<T>({ label, columns, rows, keyOf, actions }: TableProps<T>
   );
 }
 
-/** The table of a list that was asked for once, on a panel; what to show when the list is empty; why it may be old. */
+/**
+ * Shows a list from `useAsked` as a table on a panel, or `empty` when the list is empty. A failed call is reported
+ * above the table.
+ */
 export function AskedTable<T>({
   asked,
   empty,

@@ -17,7 +17,7 @@ type TabName = keyof typeof TABS;
 
 export function Screen({ path: [asked] }: ScreenProps) {
   const { session } = useServices();
-  // A key that is restricted to some configurations sees neither keys nor the audit trail.
+  // A key that is restricted to some configurations may read neither keys nor the audit trail.
   const names: readonly TabName[] = session.isUnrestricted ? ['keys', 'sessions', 'audit'] : ['sessions'];
   const current = names.find((name) => name === asked) ?? names[0] ?? 'sessions';
   const { Tab } = TABS[current];

@@ -1,4 +1,4 @@
-/** The list of all configurations, or the page of one. */
+/** The list of all configurations, or the page of one configuration. */
 import type { ScreenProps } from '../screen.js';
 import './configurations.css';
 import { Empty, Failure } from '../../parts/notes.js';

@@ -1,4 +1,4 @@
-/** The examples for a new configuration. The editor shows these texts, so their fields are in the order of a reader. */
+/** The examples for a new configuration. The editor shows the fields in this order, so it is an order for readers. */
 import type { text } from './text.js';
 
 type ExampleName = keyof typeof text.examples;

@@ -55,7 +55,7 @@ export function RolloutPanel({ rollout }: { readonly rollout: ShownRollout }) {
         {session.can('OPERATE') && (
           <p class="inline">
             {SHOWN[state].actions.map((action) => (
-              // Pause and resume are one button, so that it keeps the focus.
+              // Pause and resume share a key, so that they are one button that keeps the focus.
               <Button key={action === 'resume' ? 'pause' : action} onPress={() => void ask(action)}>
                 {text.rolloutActions[action]}
               </Button>

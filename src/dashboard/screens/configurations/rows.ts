@@ -1,6 +1,6 @@
 /**
- * The rows of the list: configurations in force, broken files without one, and deleted configurations that still have
- * instances. Pure.
+ * The rows of the list: configurations in force, broken files that were never in force, and deleted configurations
+ * that still have instances. Pure.
  */
 import type { ConfigurationFileError } from '../../../model/configuration.js';
 import type { InstanceInfo } from '../../../model/instance.js';

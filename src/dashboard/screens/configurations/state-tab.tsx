@@ -105,7 +105,7 @@ function Instances({ row: { name, entry }, rollout }: InstancesProps) {
   const older = list.keys().filter((_, place) => list.at(place)?.entry.configurationRevision !== revision);
   return (
     <Panel title={text.instances} about={list.count}>
-      {/** The panel of the rollout says what the rollout is about. */}
+      {/** Say nothing beside a rollout: its panel shows how far the instances are. */}
       {rollout === undefined && revision !== undefined && older.length > 0 && (
         <p class="configuration-older">{text.older(older.length)}</p>
       )}

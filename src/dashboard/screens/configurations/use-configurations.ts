@@ -1,5 +1,6 @@
 /**
- * The facts about all configurations: those in the change stream are live, the others are asked for again and again.
+ * The facts about all configurations. The change stream brings entries and instances; the rest is asked for every
+ * few seconds.
  */
 import type { ConfigurationFileError } from '../../../model/configuration.js';
 import type { RemovedConfiguration } from '../../../operations/configuration-list.js';

@@ -25,7 +25,7 @@ export function Actions({ instance, pending }: ActionsProps) {
     toasts.done(parts.done(action, text.named(id)));
   };
   const press = (action: InstanceAction): void => {
-    // A start needs no question: it ends and loses nothing.
+    // A start needs no question, because it destroys nothing.
     if (action === 'start') void toasts.run(perform(action));
     else asked.value = action;
   };

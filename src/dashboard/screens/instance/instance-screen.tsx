@@ -37,7 +37,7 @@ function InstanceScreen({ id }: { readonly id: string }) {
   const store = useTopic('instances');
   void store.version.value;
   const present = store.get(id);
-  /** The instance as it was last seen. The screen goes on showing it after it was removed. */
+  /** The instance as it was last seen. The screen still shows it after its removal. */
   const seen = useRef<InstanceInfo | undefined>(undefined);
   seen.current = present ?? seen.current;
   const instance = seen.current;

@@ -1,5 +1,5 @@
 /**
- * Which values of an environment stay covered until the operator asks for them: judged by the name or by the form of
+ * Decides which values of an environment stay covered until the operator asks for them, by the name or the form of
  * the value.
  */
 

@@ -1,4 +1,4 @@
-/** Search, state, groups, order and columns of the table. On a phone all but the search stand behind a button. */
+/** Search, state, groups, order and columns of the table. On a phone, a button opens all of them but the search. */
 import { useSignal } from '@preact/signals';
 import { Button } from '../../parts/button.js';
 import { FindInput, Select } from '../../parts/form.js';
@@ -72,7 +72,7 @@ function Choices({ view, onChange, isPhone }: FilterBarProps & { readonly isPhon
   );
 }
 
-/** Shown on a phone only: on wider pages the heads of the columns sort. */
+/** A menu for the order, on a phone only: on wider pages the heads of the columns sort. */
 function Order({ view, onChange }: FilterBarProps) {
   return (
     <>

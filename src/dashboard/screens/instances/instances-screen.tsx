@@ -1,4 +1,4 @@
-/** All instances in one table. Its settings stand in the address. */
+/** All instances in one table. The address holds the settings of the table. */
 import { useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
 import type { InstanceInfo } from '../../../model/instance.js';
@@ -36,7 +36,7 @@ export function Screen() {
   const columns = useMemo(() => instanceColumns(pending), [pending]);
   const chosen = useSignal<ReadonlySet<string>>(NONE);
   const closed = useSignal<ReadonlySet<string>>(NONE);
-  // A selected instance that the filter now hides is left out, so that no action happens unseen.
+  // Leave out a selected instance that the filter now hides, so that no action happens unseen.
   const instances = [...chosen.value].flatMap((id) => (list.placeOf(id) < 0 ? [] : (store.get(id) ?? [])));
   const canAct = session.can('OPERATE');
   return (
@@ -105,12 +105,12 @@ function toggled(names: ReadonlySet<string>, name: string): ReadonlySet<string> 
   return next;
 }
 
-/** Makes one more instance of a configuration. */
+/** A dialog that makes one instance of a chosen configuration. */
 function CreateDialog({ onClose }: { readonly onClose: () => void }) {
   const { api, router, toasts } = useServices();
   const names = [...useEntries('configurations').keys()].sort();
   const chosen = useSignal(names[0] ?? '');
-  // The configurations may come after the dialog.
+  // The configurations may arrive after the dialog has opened.
   if (chosen.value === '') chosen.value = names[0] ?? '';
   const create = async (): Promise<void> => {
     const body = { configurationName: chosen.value };

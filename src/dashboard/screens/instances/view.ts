@@ -39,7 +39,7 @@ export function readView(query: Readonly<Record<string, string>>, isPhone: boole
   };
 }
 
-/** The query that sorts by this column; when the table is sorted by it already, the other way round. */
+/** Returns the query that sorts by this column, or that reverses the order when the table is already sorted by it. */
 export function sortQuery(view: InstancesView, column: ColumnId): QueryChanges {
   return { sort: view.sort === column && !view.isDescending ? `-${column}` : column };
 }

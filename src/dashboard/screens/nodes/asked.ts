@@ -28,7 +28,7 @@ export class AskedOfNodes extends PendingMarks<NodeEntry, NodeAction> {
   }
 }
 
-/** False when no change of the state would confirm the action: another deadline of a drain, or a second cordon. */
+/** False when the state will not change with the action: a new deadline of a running drain, or a second cordon. */
 function hasEffect(action: NodeAction, { cordoned, drain }: NodeEntry): boolean {
   if (action === 'drain') return drain === null;
   return action === 'cordon' ? !cordoned : cordoned || drain !== null;

@@ -14,11 +14,11 @@ import { text } from './text.js';
 interface CellStripProps {
   readonly label: string;
   readonly instances: readonly InstanceInfo[];
-  /** How many more instances the node has. */
+  /** How many instances of the node have no cell here. */
   readonly more: number;
   /** The configuration whose instances stand out; '': none. */
   readonly shown: string;
-  /** True on a phone, which has no room for cells to press: they are a picture there, of as many as fit. */
+  /** True on a phone, where cells are too small to press: the strip is only a picture, of as many cells as fit. */
   readonly isPicture?: boolean;
 }
 
@@ -71,8 +71,8 @@ function moveFocus(event: KeyboardEvent): void {
 }
 
 /**
- * The configuration that is shown on all nodes, '' for none: the one under the pointer or the focus, else `chosen`. The
- * events are for the element around all cells.
+ * The configuration that stands out on all nodes: that of the cell under the pointer or the focus, else `chosen`;
+ * '': none. The events are for the element around all cells.
  */
 export function useShown(chosen: string) {
   const pointed = useSignal('');

@@ -49,7 +49,7 @@ export function NodeActions({ node, asked }: NodeActionsProps) {
   );
 }
 
-/** Asks before a drain, and how long the drain waits for players. */
+/** A dialog that asks before a drain. It also asks how long the drain waits for players. */
 function DrainDialog({ node, asked, onClose }: NodeActionsProps & { readonly onClose: () => void }) {
   const { api, toasts } = useServices();
   const { nodeId } = node;
@@ -67,7 +67,9 @@ function DrainDialog({ node, asked, onClose }: NodeActionsProps & { readonly onC
   );
 }
 
-/** The condition of a node, whether it takes instances, and an action that it does not show yet. */
+/**
+ * The badges of a node: its condition, whether it takes instances, and an action that its state does not show yet.
+ */
 export function NodeBadges({ node, asked }: NodeActionsProps) {
   const pending = asked.of(node);
   return (

@@ -61,7 +61,7 @@ export const PLACED: Order<InstanceInfo> = {
 
 type Standing = keyof typeof text.standing;
 
-/** Null: the node takes instances. */
+/** Returns what keeps new instances off the node; null: the node takes instances. */
 export function standingOf({ cordoned, drain }: NodeEntry): Standing | null {
   if (drain !== null) return drain.isDrained ? 'drained' : 'draining';
   return cordoned ? 'cordoned' : null;
@@ -76,7 +76,7 @@ export class PlacedCells {
   readonly #list: OrderedList<InstanceInfo>;
   readonly #byNode: ReadonlyMap<string, Placed>;
 
-  /** Counts the list as it is now, so make it anew for each render. */
+  /** Counts the list as it is now, so make a new object for each render. */
   constructor(list: OrderedList<InstanceInfo>) {
     this.#list = list;
     this.#byNode = new Map(list.groups().map((group) => [group.name, group]));
@@ -91,8 +91,8 @@ export class PlacedCells {
   }
 
   /**
-   * At most `most` instances of a node. When not all fit, they begin with those of the configuration; '': with the
-   * first.
+   * Returns `most` instances of a node, or all when there are fewer. Starts at the first instance of `configuration`
+   * ('': at the node's first instance), or earlier when too few follow.
    */
   some(nodeId: string, most: number, configuration: string): InstanceInfo[] {
     const { start, count } = this.on(nodeId);

@@ -23,7 +23,7 @@ function Fleet({ asked }: { readonly asked: AskedOfNodes }) {
   const { session, router } = useServices();
   const made = useSignal(0);
   const nodes = useEntries('nodes');
-  // A restricted key gets no join tokens.
+  // A restricted key may not read join tokens.
   const seesTokens = session.isUnrestricted;
   const tab = seesTokens && router.place.value.query.tab === 'tokens' ? 'tokens' : 'nodes';
   const canAdd = session.can('ALL') && session.isUnrestricted;

@@ -23,7 +23,7 @@ export interface Concern {
   readonly tone: Tone;
   /** The sentence shown until the server has explained the concern. */
   readonly sentence: string;
-  /** The path of the API that explains it; null: the sentence says all. */
+  /** The API path that explains the concern; null: the sentence says all. */
   readonly why: string | null;
   readonly step: Step | null;
 }
@@ -40,11 +40,11 @@ export interface AttentionFacts {
 
 const URGENCY: Readonly<Record<Tone, number>> = { bad: 0, busy: 1, still: 2, good: 3 };
 const HELD_BACK: ReadonlySet<ShownRollout['state']> = new Set(['failed', 'rolling-back', 'rolled-back']);
-/** Reasons of an instance (`reason`) for which its program is at fault, so that a start may help. */
+/** Reasons (`reason`) that lie in the program of an instance, so that a restart may help. */
 const OF_PROGRAM = new Set(['exited', 'start-failed', 'not-ready', 'install-failed', 'port-busy']);
 
 export function concernsOf({ state, instances, nodes, rollouts, canOperate }: AttentionFacts): Concern[] {
-  // A configuration below its minimum has a concern of its own, so its instances need none.
+  // Instances of a configuration below its minimum are left out: the configuration has a concern of its own.
   const named = new Set(state?.belowMinimum.map(({ name }) => name));
   const concerns = [
     ...ofNodes(nodes),
@@ -71,8 +71,8 @@ function* ofNodes(nodes: AttentionFacts['nodes']): Generator<Concern> {
 }
 
 /**
- * The concerns about rollouts: a rollout that failed, or that waits for a person. A rollback that a person asked for
- * needs nobody.
+ * The concerns about rollouts that failed, or that wait for a person. A rollback that a person asked for is no
+ * concern.
  */
 function* ofRollouts(rollouts: AttentionFacts['rollouts']): Generator<Concern> {
   for (const { configurationName: name, state, reason, message } of rollouts) {

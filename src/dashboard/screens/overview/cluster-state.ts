@@ -1,6 +1,6 @@
 /**
- * The facts about configurations and records that the change stream lacks: asked with few calls, as far as the key may
- * see them.
+ * Reads the facts about configurations and records that the change stream lacks, with few calls. The key may not see
+ * all of them.
  */
 
 import type { ConfigurationFileError } from '../../../model/configuration.js';

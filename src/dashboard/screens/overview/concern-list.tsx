@@ -37,13 +37,13 @@ function ConcernRow({
   readonly isExplained: boolean;
 }) {
   const path = isExplained ? why : null;
-  // A new sentence needs a new explanation.
+  // Ask again when the sentence changes: the new sentence needs a new explanation.
   const asked = useAsked(
     async (api, signal) => ({ sentence, told: path === null ? null : await explain(api, path, signal) }),
     [path, sentence],
   );
   const { value } = asked.value;
-  // An explanation of an earlier sentence is not shown; the new sentence stands alone until its own arrives.
+  // Show no explanation of an earlier sentence. The new sentence stands alone until its own explanation arrives.
   const told = value?.sentence === sentence ? value.told : null;
   const more = [told?.next, told?.advice].filter(Boolean).join(' ');
   return (
@@ -63,7 +63,10 @@ function withCommands(sentence: string): ComponentChildren {
   return sentence.split('`').map((part, place) => (place % 2 === 1 ? <code key={place}>{part}</code> : part));
 }
 
-/** Null: the explanation is not available, or the thing is gone. The row then has its sentence only. */
+/**
+ * Asks for the explanation of a concern. Null: there is none, or the thing is gone, so the row shows its sentence
+ * only.
+ */
 async function explain(api: Api, path: string, signal: AbortSignal): Promise<Told | null> {
   return await api.get<Told>(path, { signal }).catch(() => null);
 }

@@ -2,14 +2,14 @@
 import type { ListedCommand } from '../../../api/http/command-runner.js';
 import type { Candidates } from '../../../api/routes/command-routes.js';
 
-/** The command that a line runs, which is the longest that fits; undefined: no known command. */
+/** Returns the known command with which the line begins, the longest if several fit; undefined: none fits. */
 export function commandOf(commands: readonly ListedCommand[], line: string): ListedCommand | undefined {
   const typed = ` ${line.trim().split(/\s+/).join(' ')} `;
   const found = commands.filter(({ path }) => typed.startsWith(` ${path} `));
   return found.sort((a, b) => b.path.length - a.path.length)[0];
 }
 
-/** True when the line is a command, and not a name to go to. */
+/** True when the line begins with a known command, so that Enter runs it instead of going to a place. */
 export function isRunnable(commands: readonly ListedCommand[], line: string): boolean {
   return /^\s*help\b/.test(line) || commandOf(commands, line) !== undefined;
 }
@@ -33,8 +33,8 @@ export interface Answered extends Candidates {
 }
 
 /**
- * The completions of `line`, each as a whole line with its description. When the answer belongs to an earlier line,
- * only those are left that still fit: Enter must never run another line than the operator sees.
+ * Returns the completions of `line`, each as a whole line with its description. An answer to an earlier line gives
+ * only the completions that still fit: Enter must never run another line than the operator sees.
  */
 export function completionsOf(
   commands: readonly ListedCommand[],

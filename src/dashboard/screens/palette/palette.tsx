@@ -21,7 +21,7 @@ export function Palette({ screens, onClose }: PaletteProps) {
   const palette = usePalette(screens, onClose);
   const kind = palette.canCommand ? 'commands' : 'places';
   const { active, choices, line } = palette;
-  // After a run the output has the room, until something is typed or chosen.
+  // After a run, show the output in place of the choices, until something is typed or marked.
   const shown = palette.ran === null || line !== '' || active >= 0 ? choices : [];
   return (
     <Dialog title={text.title[kind]} size="wide" onClose={onClose}>

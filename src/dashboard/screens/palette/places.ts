@@ -23,7 +23,9 @@ interface Places {
 /** The most places of each kind; more typing finds the others. */
 const MOST = 5;
 
-/** The places with `typed` in their names, in any case. When nothing is typed: the screens. */
+/**
+ * Returns the places with `typed` in their names, in capital or small letters. When nothing is typed: the screens.
+ */
 export function placesFor(typed: string, places: Places): PlaceChoice[] {
   const word = typed.trim().toLowerCase();
   const fits = (name: string): boolean => name.toLowerCase().includes(word);

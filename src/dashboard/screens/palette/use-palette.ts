@@ -32,7 +32,10 @@ export function usePalette(screens: readonly ScreenChoice[], onClose: () => void
   const { api, session } = useServices();
   const canCommand = session.can('ALL') && session.isUnrestricted;
   const line = useSignal('');
-  /** The place of the marked choice; -1: none. Undefined: the operator has marked nothing, so the default counts. */
+  /**
+   * The place of the marked choice; -1: no choice is marked. Undefined: the operator has not moved the mark, so the
+   * default counts.
+   */
   const marked = useSignal<number | undefined>(undefined);
   const ran = useSignal<Ran | null>(null);
   const asksFirst = useSignal(false);
@@ -92,7 +95,7 @@ export function usePalette(screens: readonly ScreenChoice[], onClose: () => void
     endAsking: (): void => {
       asksFirst.value = false;
     },
-    /** Moves `by` lines back in the history; -1 moves forth. */
+    /** Shows the command before this one in the history; `by` below 0: the command after it. */
     recall: (by: number): void => {
       const found = by > 0 ? history.older(line.value) : history.newer();
       if (found === undefined) return;
@@ -132,7 +135,7 @@ function useChoices(given: {
   const instances = useTopic('instances');
   const configurations = useTopic('configurations');
   const nodes = useTopic('nodes');
-  // Other changes while something is typed do not matter: the list is made anew with each letter.
+  // Leave the stores out of the keys: each typed letter makes the list again, so their changes may wait.
   const places = useMemo(
     () =>
       placesFor(line, {

@@ -1,4 +1,4 @@
-/** One file of a template: its text in an editor, or why it has none; download and delete. */
+/** One file of a template: its text in an editor, or the reason why no text is shown; download and delete. */
 
 import { Button } from '../../parts/button.js';
 import { Empty, Failure } from '../../parts/notes.js';
@@ -16,7 +16,7 @@ export interface FilePaneProps {
   readonly template: TemplateName;
   readonly files: TemplateFiles;
   readonly path: string;
-  /** A new object after each change of the template. */
+  /** A value that is a new object after each change of the template. */
   readonly change: object;
   readonly onChanged: () => void;
 }

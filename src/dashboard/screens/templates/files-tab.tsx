@@ -23,7 +23,7 @@ import type { ChosenFile } from './upload-plan.js';
 
 interface FilesTabProps {
   readonly template: TemplateName;
-  /** A new object after each change of the template. */
+  /** A value that is a new object after each change of the template. */
   readonly change: object;
 }
 
@@ -119,7 +119,7 @@ function FileActions({ template, files, onChosen }: FileActionsProps) {
   const inputs = { files: useRef<HTMLInputElement>(null), folder: useRef<HTMLInputElement>(null) };
   const take = (input: HTMLInputElement): void => {
     const found = chosenIn(input.files);
-    // An empty value lets the person choose the same files again.
+    // Empty the input, so that the person can choose the same files again.
     input.value = '';
     if (found.length > 0) onChosen(found);
   };
@@ -175,7 +175,7 @@ function FileActions({ template, files, onChosen }: FileActionsProps) {
   );
 }
 
-/** The files of a file input. An input for folders tells their paths. */
+/** The files of a file input. An input for folders also gives their paths. */
 function chosenIn(list: FileList | null): ChosenFile[] {
   return [...(list ?? [])].map((file) => ({ path: file.webkitRelativePath || file.name, file }));
 }
@@ -199,7 +199,7 @@ async function filesIn(entry: FileSystemEntry): Promise<ChosenFile[]> {
   if (!isFolder(entry)) return [];
   const reader = entry.createReader();
   const found: ChosenFile[] = [];
-  // A browser answers in parts, and with an empty part at the end.
+  // A browser gives the entries in parts; an empty part is the end.
   for (;;) {
     const part = await new Promise<FileSystemEntry[]>((resolve, reject) =>
       reader.readEntries(resolve, reject),

@@ -1,4 +1,4 @@
-/** A dialog that makes an empty file, and the template when it is new. */
+/** A dialog that makes an empty file, and also the template if that is new. */
 import { useSignal } from '@preact/signals';
 import { FormDialog } from '../../parts/dialog.js';
 import { TextInput } from '../../parts/form.js';

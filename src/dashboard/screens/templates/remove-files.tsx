@@ -1,4 +1,4 @@
-/** A button that deletes files: it asks before, shows their names, and says how many are done. */
+/** A button that deletes files. It shows their names and asks first, and at the end says how many were deleted. */
 import type { ButtonProps } from '../../parts/button.js';
 import { Confirm, DialogButton } from '../../parts/dialog.js';
 import { visibleText } from '../../parts/words/visible-text.js';
@@ -9,7 +9,7 @@ import { text } from './text.js';
 
 interface RemoveFilesProps extends Pick<ButtonProps, 'kind' | 'hint'> {
   readonly files: TemplateFiles;
-  /** Called when the button is pressed. */
+  /** Returns the paths of the files, called when the button is pressed. */
   readonly pathsOf: () => readonly string[];
   readonly onRemoved: () => void;
 }

@@ -12,7 +12,7 @@ export type FileContent = { readonly size: number; readonly revision: string } &
 
 interface UploadOptions {
   readonly signal: AbortSignal;
-  /** Gets a share from 0 to 1. */
+  /** Called with a share from 0 to 1. */
   readonly onProgress: (share: number) => void;
 }
 
@@ -30,7 +30,10 @@ export class TemplateFiles {
     return (await this.#api.get<TemplateFileList>(`${this.#path}/files`, { signal })).files;
   }
 
-  /** Reads a file; null: there is no such file. When the file is too large or no text, the result has its size only. */
+  /**
+   * Reads a file; null: there is no such file. For a file that is too large or holds no text, the result has only
+   * the size.
+   */
   async read(path: string): Promise<FileContent | null> {
     const response = await ifThere(this.#api.send('GET', this.#pathOf(path)));
     if (response === null) return null;
@@ -44,20 +47,20 @@ export class TemplateFiles {
     return text === null ? { kind: 'binary', size, revision } : { kind: 'text', text, size, revision };
   }
 
-  /** Null: there is no such file. */
+  /** Returns the revision of a file; null: there is no such file. */
   async revision(path: string): Promise<string | null> {
     const response = await ifThere(this.#api.send('HEAD', this.#pathOf(path)));
     return response && revisionOf(response);
   }
 
-  /** Makes a file that is not there yet, and its folders; returns its revision. */
+  /** Makes a new file and its folders, and returns the file's revision. Refused when the file exists. */
   async create(path: string, body: Blob, options?: UploadOptions): Promise<string> {
     return revisionOf(await this.#api.send('POST', this.#pathOf(path), { body, ...sending(options) }));
   }
 
   /**
-   * Replaces a file and returns its new revision. `revision`: only if the file still has this one; undefined: in any
-   * case.
+   * Replaces a file and returns its new revision. `revision`: the file is replaced only if it still has this
+   * revision; undefined: always.
    */
   async replace(path: string, body: Blob, revision?: string, options?: UploadOptions): Promise<string> {
     const headers = revision === undefined ? {} : { 'if-match': revision };
@@ -78,7 +81,7 @@ export class TemplateFiles {
     await this.#api.post(`${this.#path}/import`, { body: zip, ...sending(options) });
   }
 
-  /** All files as a zip. */
+  /** Returns all files as a zip. */
   async export(): Promise<Blob> {
     return await (await this.#api.send('POST', `${this.#path}/export`)).blob();
   }
@@ -100,7 +103,7 @@ function revisionOf(response: Response): string {
   return response.headers.get('etag') ?? '';
 }
 
-/** Null: the bytes are no text. */
+/** Decodes the bytes of a file; null: the bytes are no text. */
 function textOf(bytes: ArrayBuffer): string | null {
   if (new Uint8Array(bytes).includes(0)) return null;
   try {
@@ -111,8 +114,9 @@ function textOf(bytes: ArrayBuffer): string | null {
 }
 
 /**
- * Makes a function for `CallOptions.call` that tells how much of the body was sent: XMLHttpRequest can tell that, `fetch`
- * cannot. `onProgress` gets a share from 0 to 1. */
+ * Makes a function for `CallOptions.call` that reports how much of the body was sent. It uses XMLHttpRequest,
+ * because `fetch` cannot report that. `onProgress` gets a share from 0 to 1.
+ */
 function uploadCall(onProgress: (share: number) => void): NonNullable<CallOptions['call']> {
   return (url, { method = 'POST', headers, body, signal }) =>
     new Promise((resolve, reject) => {

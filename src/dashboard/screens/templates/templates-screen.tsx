@@ -1,4 +1,4 @@
-/** The list of templates, or the page of one. */
+/** The list of templates, or the page of one template. */
 import { text as parts } from '../../parts/text.js';
 import type { ScreenProps } from '../screen.js';
 import { TemplateList } from './list.js';

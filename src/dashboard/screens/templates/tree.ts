@@ -11,7 +11,10 @@ export interface Folder {
   readonly count: number;
 }
 
-/** Makes the tree of a folder from the paths of its files. `start`: where the names in the folder begin in these paths. */
+/**
+ * Makes the tree of a folder from the paths of its files. `start`: the index in these paths at which the names
+ * inside the folder begin.
+ */
 export function treeOf(paths: readonly string[], path = '', start = 0): Folder {
   const files: string[] = [];
   const folders = new Map<string, string[]>();

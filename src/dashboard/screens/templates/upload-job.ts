@@ -1,4 +1,4 @@
-/** Sends chosen files one after the other, and tells the progress and the failures. */
+/** Sends chosen files one after the other, and reports the progress and the failures. */
 import { type ReadonlySignal, signal } from '@preact/signals';
 import { sentenceFor } from '../../services/toasts.js';
 import type { TemplateFiles } from './template-files.js';

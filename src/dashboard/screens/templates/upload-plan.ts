@@ -14,7 +14,7 @@ interface UploadPlan {
   readonly chosen: readonly ChosenFile[];
   /** The paths that the template has. */
   readonly present: ReadonlySet<string>;
-  /** The folder of the template; '' is its top. */
+  /** The target folder inside the template; '' is the template's root. */
   readonly into: string;
   /** True: zips are unpacked. False: they are stored as files. */
   readonly unpacksZips: boolean;

@@ -47,11 +47,11 @@ export function UseTab({ template }: { readonly template: TemplateName }) {
 function Nodes({ template: { group, name } }: { readonly template: TemplateName }) {
   const { api, session, toasts, clock } = useServices();
   const isOver = useSignal(true);
-  // A running sync is asked for each second; a finished one no more.
+  // Ask every second while a sync runs, and not after its end.
   const round = isOver.value ? 0 : Math.floor(clock.value / 1000);
   const asked = useAsked(
     async (server, signal) => {
-      // Null: there was no sync since the master started.
+      // Null: no sync has begun since the master started.
       const sync = await ifThere(server.get<ClusterSyncReport>('/templates/sync', { signal }));
       isOver.value = sync === null || sync.isOver;
       return sync;

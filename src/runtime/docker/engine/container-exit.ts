@@ -29,7 +29,7 @@ export function exitOfState({ exitCode, isOutOfMemory, finishedAt }: ContainerSt
   };
 }
 
-/** The exit of a removed container. Only an earlier event can tell the exit code. */
+/** The exit of a removed container. `exitCode` comes from an event before the removal; undefined: there was none. */
 export function exitOfRemoved(exitCode: number | undefined, now: number): Exit {
   const known = exitCode === undefined ? { code: null, signal: null } : exitOfCode(exitCode);
   return { ...known, at: now, cause: REMOVED_CAUSE };

@@ -6,7 +6,7 @@ import { z } from 'zod';
 
 const NEWLINE = 0x0a;
 const NS_PER_S = 1_000_000_000n;
-/** How far the order of messages of the two streams may differ from the order of their instants. */
+/** Messages of the two streams may be out of order by up to this time. */
 const SLACK_NS = 2n * NS_PER_S;
 
 export const engineCursorSchema = z.object({
@@ -20,7 +20,10 @@ export const engineCursorSchema = z.object({
   at: z.string(),
   /** The message's number among the messages of its stream and instant, counted from 1. */
   seen: z.int(),
-  /** The latest instant up to the cursor. The instant of a long line may be much older than messages before its end. */
+  /**
+   * The latest instant of all messages up to the cursor. It may be later than `at`: all pieces of a long line carry
+   * the instant of the line's first byte.
+   */
   latest: z.string(),
 });
 export type EngineCursor = Readonly<z.output<typeof engineCursorSchema>>;
@@ -126,7 +129,7 @@ function toUnixSeconds(nanoseconds: bigint): string {
  */
 
 const HEAD_BYTES = 8;
-/** Engines cut messages at 16 KiB: a larger length is a fault. */
+/** Far above the 16 KiB at which engines cut a message: a length above this limit means that the bytes are no log. */
 const LONGEST_MESSAGE_BYTES = 4 * 1024 * 1024;
 const SYSTEM_ERROR = 3;
 const SPACE = 0x20;

@@ -63,8 +63,8 @@ export class EngineWatch {
   }
 
   /**
-   * Resolves when no more events are read. The caller must have closed the engine's end of the connection.
-   * Idempotent.
+   * Stops watching. Resolves when no more events are read. The caller closes the engine first, which ends the stream
+   * of events. Idempotent.
    */
   async stop(): Promise<void> {
     this.#stop.abort();
@@ -112,12 +112,12 @@ export class EngineWatch {
       this.#succeed = resolve;
       this.#reject = reject;
     });
-    // A failed attempt without a waiter is no unhandled rejection.
+    // Mark the rejection as handled, because nobody may be waiting for this attempt.
     attempt.catch(() => undefined);
     return attempt;
   }
 
-  /** Ends the attempt, also for callers that ask before the next one begins. */
+  /** Fails the present attempt, also for callers that come before the next attempt begins. */
   #fail(error: unknown): void {
     const reason = DroverError.is(error, 'DRV_RUNTIME_UNAVAILABLE')
       ? error

@@ -201,7 +201,10 @@ export class Engine {
     return this.#bounded(what, (either) => ask(this.socketPath, asked, either), { signal });
   }
 
-  /** Does `work` within the limit. Its signal aborts with `signal`, when the time is over, and with this engine. */
+  /**
+   * Runs `work` within the limit. The signal given to `work` aborts when `signal` aborts, when the time is over, or
+   * when this engine is closed.
+   */
   async #bounded<T>(
     what: string,
     work: (either: AbortSignal) => Promise<T>,

@@ -63,8 +63,8 @@ export class LiteralInput {
   }
 
   /**
-   * Passes typed bytes to the terminal, which edits lines, echoes and interrupts as its program wants. Only one call at
-   * a time, and not beside `send`. Throws like `send`.
+   * Passes typed bytes to the terminal, which edits lines, echoes and interrupts as its program wants. Only one call
+   * at a time, and none during a `send`. Throws like `send`.
    */
   async type(bytes: Buffer): Promise<void> {
     const { tool, run } = this.#options;
@@ -109,7 +109,7 @@ export class LiteralInput {
     if (mode === 'own') return false;
     if (mode === 'lines') {
       await this.#options.tool.write(this.#options.run, KILL_LINE);
-      // Input that the program has read no longer counts as waiting.
+      // Input that the program has read no longer counts as unread. Look twice, for the reason given in `#isRead`.
       if ((await this.#arrive(terminal)) && (await this.#arrive(terminal))) this.#sentBytes = 0;
       await terminal.setLiteral(true);
     }
@@ -150,7 +150,7 @@ export class LiteralInput {
 
   /** Resolves when the sent bytes are in the terminal, as far as it has space. True: the program has read them. */
   async #arrive(terminal: InputTerminal): Promise<boolean> {
-    // A program that ends on its input takes its session along.
+    // Ignore an error: a program that ends on its input ends its session too.
     await this.#options.tool.flush(this.#options.run).catch(() => undefined);
     return !(await terminal.isUnread());
   }

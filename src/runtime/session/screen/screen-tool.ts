@@ -45,7 +45,7 @@ msgminwait 0
 `;
 /** How many bytes screen passes on to a program in one turn. */
 const TURN_BYTES = 4096;
-/** Shorter than a daemon waits for the owner. */
+/** How long screen may take to answer: shorter than a daemon waits for the owner. */
 const ANSWER_TIMEOUT_MS = 5000;
 const PATIENCE_MS = 2000;
 const LOOK_MS = 20;
@@ -90,8 +90,9 @@ export class ScreenTool implements SessionTool {
   }
 
   /**
-   * Pastes the bytes. The next paste would replace an unread rest, so it waits until screen has passed on everything:
-   * screen answers only after its turn of passing on. screen cannot tell when a program does not read.
+   * Pastes the bytes, and waits until screen has passed on all of them: the next paste would replace bytes that are
+   * not passed on yet. screen answers a call only after it has passed on a part. It cannot tell when a program does
+   * not read.
    */
   async write(run: SessionRun, bytes: Buffer): Promise<void> {
     const file = this.#writeCommands(run, 'stdin', pasteCommands(bytes));
@@ -104,8 +105,8 @@ export class ScreenTool implements SessionTool {
   }
 
   /**
-   * Waits until the bytes are passed on. A program that ends on them takes its session along, which then does not
-   * answer.
+   * Waits until screen has passed the bytes on. A program that ends on these bytes ends its session too, and screen
+   * then gives no answer.
    */
   async #untilPassed(run: SessionRun, bytes: number): Promise<void> {
     try {
@@ -118,10 +119,10 @@ export class ScreenTool implements SessionTool {
   async flush(run: SessionRun): Promise<void> {
     const server = this.#servers.find(run);
     try {
-      // The empty text, because screen would show another text to an attached operator.
+      // Send the empty text, because screen would show any other text to an attached operator.
       await this.#call(run, ['-Q', 'echo', '']);
     } finally {
-      // When the server ends before it answers, the caller leaves behind the socket for the answer.
+      // When the server ends before it answers, the socket for the answer stays behind. Remove that socket.
       if (server !== undefined) this.#servers.clear(run, server);
     }
   }
@@ -250,9 +251,11 @@ const CLOSING =
 const LONGEST_CLOSING_BYTES = 160;
 
 /**
- * The commands that paste up to 64 KiB into the window unchanged, each byte as its octal number. `paste`, because
- * `stuff` loops for ever once the program has not read 4 KB. The empty register makes screen paste a copy: from a
- * single register it pastes the very memory that the next input replaces.
+ * The commands that paste up to 64 KiB into the window unchanged, each byte written as its octal number. They use
+ * `paste`, because `stuff` loops for ever once the program has not read 4 KB.
+ *
+ * The empty register makes screen paste a copy. A single register would be pasted from the very memory that the next
+ * input replaces.
  */
 function pasteCommands(bytes: Buffer): string {
   let commands = `register ${EMPTY_REGISTER} ""\n`;
@@ -268,7 +271,7 @@ function pasteCommands(bytes: Buffer): string {
   return `${commands}paste "${names}${EMPTY_REGISTER}"\n`;
 }
 
-/** Splits off the closing words at the very end of `bytes`, and a possible beginning of them. */
+/** Splits screen's closing words, or bytes that may begin them, off the end of `bytes`. */
 export function splitClosingWords(bytes: Buffer): SpoolEnd {
   const from = Math.max(0, bytes.length - LONGEST_CLOSING_BYTES);
   const found = bytes.lastIndexOf(OPENING);
@@ -281,7 +284,7 @@ export function splitClosingWords(bytes: Buffer): SpoolEnd {
   return { outputBytes: at, exit: { code: numberOr(code), signal: numberOr(signal) } };
 }
 
-/** The place at which the end of the bytes may begin the opening words; -1: none. */
+/** The index at which the last bytes may begin the opening words; -1: nowhere. */
 function partialOpening(bytes: Buffer): number {
   for (let length = Math.min(OPENING.length - 1, bytes.length); length > 0; length--)
     if (bytes.subarray(bytes.length - length).equals(OPENING.subarray(0, length)))

@@ -16,10 +16,11 @@ const SPOOL_FILE_BYTES = '2M';
 export const STATUS_FILE = 'tmux.status';
 
 /**
- * The last lines of the session's shell. tmux closes a terminal when its child has ended and nothing can be read right
- * now, though the kernel may hold more output. So the shell only closes the terminal, which tmux notices, and ends when
- * tmux has read everything and hangs up. When a surviving process holds the terminal, the shell ends by itself after 5
- * s. (The shell also waits for libutempter, which tmux calls in between and which swallows the signal of an exit.)
+ * The last lines of the session's shell. After the shell's end, tmux closes the terminal as soon as a read finds
+ * nothing, though the kernel may hold more output. So the shell first only closes its side of the terminal, which
+ * tmux notices. It ends when tmux has read everything and hangs up, or after 5 s when a surviving process holds the
+ * terminal. (The shell also waits for libutempter, which tmux calls in between and which swallows the signal of an
+ * exit.)
  */
 export const BEFORE_END = `trap 'kill $! 2>/dev/null; exit 0' HUP
 exec </dev/null >/dev/null 2>&1 3>&-
@@ -41,8 +42,8 @@ function quote(text: string): string {
 }
 
 /**
- * The settings of the server that all sessions share. It must stay while it has no session, or it would leave before
- * the first session comes; startCommands then lets it leave with its last session.
+ * The settings of the server that all sessions share. With exit-empty off, the server lives until its first session
+ * comes; startCommands then lets it end with its last session.
  */
 export const SERVER_SETTINGS = `set-option -s exit-empty off
 set-option -s set-clipboard off
@@ -61,10 +62,10 @@ bind-key ] if-shell -F "#{pane_dead}" "" "paste-buffer -p"
 `;
 
 /**
- * Starts a session and prints `<pane> <server's pid>`. tmux runs all of it in one turn: the pipe exists before the
- * first output is read, and the hook before an exit can be seen. It is one line, because tmux skips the rest of a line
- * after a failed command. So when the name is taken, the holder's pane stays as it is. A pane keeps the run's name,
- * even when an operator renames the session.
+ * Starts a session and prints `<pane> <server's pid>`. tmux runs all commands in one turn: the pipe exists before the
+ * first output is read, and the hook before an exit can be seen. The commands stand on one line, because tmux skips
+ * the rest of a line after a failed command. So when the name is taken, the pane that has the name stays as it is. A
+ * pane keeps the run's name, even when an operator renames the session.
  */
 export function startCommands(start: SessionStart): string {
   const pane = quote(`=${start.name}:`);
@@ -103,8 +104,9 @@ function endCommands({ name, directory }: SessionStart): string {
 }
 
 /**
- * The reader of a pane's output. The server's HOME is the directory of all runs (see tmux-server.ts). On a full disk
- * split ends: the output of the following second is lost, and a new reader goes on with a new file.
+ * The shell script that reads a pane's output. `~` is the server's HOME, the directory of all runs (see
+ * tmux-server.ts). On a full disk `split` ends: the output of the following second is lost, and a new `split` goes on
+ * with a new file.
  */
 function spoolCommand({ directory }: SessionStart): string {
   const split = `split -b ${SPOOL_FILE_BYTES} -a $((n > 999999 ? 7 : 6)) --numeric-suffixes=$n - spool.`;

@@ -30,8 +30,8 @@ import { NoServer, TmuxServer } from './tmux-server.js';
 /** The names that can stand in tmux's targets and formats, where other characters have a meaning. */
 const SAFE_NAME = /^[A-Za-z0-9_][A-Za-z0-9_-]{0,99}$/;
 /**
- * The longest time from the death of a pane or a server until the last output is in the spool. After that the pipe's
- * reader must have been ended too.
+ * The longest time from the death of a pane or a server until the last output is in the spool. After this time the
+ * pipe's reader counts as ended too.
  */
 const LONGEST_END_MS = 5_000;
 /** The most that Linux takes for one string of an environment, and (with the usual stack) for the whole environment. */
@@ -83,7 +83,7 @@ export class TmuxTool implements SessionTool {
     const found = new Set<string>();
     for (const line of (await this.#call(LIST_PARAMETERS)).split('\n')) {
       const space = line.indexOf(' ');
-      // A pane that an operator opened has no name of ours.
+      // A pane that an operator opened has no name of ours: skip it.
       if (space > 0 && this.#take(line.slice(0, space), line.slice(space + 1)))
         found.add(line.slice(0, space));
     }
@@ -97,7 +97,8 @@ export class TmuxTool implements SessionTool {
     if (pane === undefined && !this.#isListed) return true;
     if (this.#starting.has(run.name) || (pane !== undefined && this.#server.isServing(pane.server)))
       return true;
-    // The server may leave with its last session while that session's last output is still on its way.
+    // The server may end with its last session while that session's last output is on its way. So wait for the
+    // output.
     return readText(run, 'died') === undefined && this.#isEnding(run);
   }
 
@@ -149,15 +150,13 @@ export class TmuxTool implements SessionTool {
     }
   }
 
-  /**
-   * Makes tmux look for ended children. It may have missed the session's shell (see BEFORE_END) when that was killed.
-   */
+  /** Makes tmux look for ended children. It may have missed that the session's shell was killed (see BEFORE_END). */
   #wake({ name }: SessionRun): void {
     const server = this.#panes.get(name)?.server;
     if (server !== undefined && this.#server.isServing(server)) process.kill(server.pid, 'SIGCHLD');
   }
 
-  /** True for some seconds after the first call, while the pipe's reader may still be about to mark the end. */
+  /** True for some seconds after the first call for a run: the pipe's reader may still have to mark the end. */
   #isEnding({ name }: SessionRun): boolean {
     const now = performance.now();
     const since = this.#endings.get(name) ?? now;
@@ -208,8 +207,8 @@ function readText(run: SessionRun, name: string): string | undefined {
 }
 
 /**
- * Reads `<code> <signal>`, of which only the first or the second is there: a number, or a signal's name without SIG.
- * Both missing: tmux did not know.
+ * Reads `<code> <signal>`. Only one of the two is present; a signal is a number, or a name without SIG. Both missing:
+ * tmux did not know.
  */
 function readStatus(text: string): SessionExit {
   const [code = '', signal = ''] = text.trim() === '' ? [] : text.split(' ');

@@ -85,8 +85,8 @@ export class SessionView {
 }
 
 /**
- * Questions for attributes, version, cursor position, modes and colours. Also the switch for marked pastes, which only
- * a program that asked for it understands.
+ * Sequences that ask the terminal for attributes, version, cursor position, modes or colours. Also the switch for
+ * bracketed paste, which only a program that asked for it understands.
  */
 const QUESTION =
   /\x1b\[[>=?]?[\d;]*[cn]|\x1b\[>[\d;]*q|\x1b\[\??[\d;]*\$p|\x1b\](?:1[0-9]|4;\d+);\?(?:\x07|\x1b\\)|\x1b\[\?2004[hl]/g;

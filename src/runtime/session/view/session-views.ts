@@ -89,7 +89,7 @@ export class SessionViews {
     this.#sizeBefore = undefined;
     const size = await before;
     if (size !== undefined && this.#sizeBefore === undefined) await this.#resize(size);
-    // A viewer may have come meanwhile.
+    // Fit the window again, because a viewer may have come meanwhile.
     this.#fitLater();
   }
 

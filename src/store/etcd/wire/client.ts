@@ -37,8 +37,8 @@ import { watchEvents } from './watch-stream.js';
 const DEADLINE_MS = 5000;
 const NO_FIELDS = Buffer.alloc(0);
 /**
- * The header for members that have lost the others: such a member then refuses at once, or ends the watch, and does not
- * keep silent.
+ * A header for etcd members that have lost contact with the other members. With it, such a member refuses a
+ * call at once, or ends the watch; without it, the member keeps silent.
  */
 const NEEDS_LEADER = { hasleader: 'true' };
 

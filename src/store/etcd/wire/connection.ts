@@ -81,13 +81,13 @@ export class Connection {
   }
 
   /**
-   * Takes no new calls; calls under way keep their deadlines. Ends the streams, whose callers then go on at another
-   * member.
+   * Takes no new calls; calls under way keep their deadlines. Ends the streams; their callers then open new
+   * ones at another member.
    */
   retire(): void {
     if (this.#isRetired) return;
     this.#isRetired = true;
-    // In the next turn, because Node may be reading a frame: see `GrpcStream.end`.
+    // End the streams in the next turn, because Node may be reading a frame now: see `GrpcStream.end`.
     setImmediate(() => {
       if (!this.#session.closed && !this.#session.destroyed) this.#session.close();
       for (const stream of this.#streams)
@@ -101,7 +101,7 @@ export class Connection {
     this.#end = new EtcdError(`${this.endpoint}: ${reason}`);
     this.#timer.cancel();
     for (const stream of [...this.#calls, ...this.#streams]) stream.end(this.#end);
-    // In the next turn, because Node may be reading a frame: see `GrpcStream.end`.
+    // Destroy in the next turn, because Node may be reading a frame now: see `GrpcStream.end`.
     setImmediate(() => this.#session.destroy());
   }
 

@@ -41,7 +41,8 @@ export async function* watchEvents(
     awaitAnswer();
     let events: KeyEvent[] = [];
     for await (const message of stream.messages()) {
-      // While the caller handles a batch, nothing is read, so etcd does not count as silent.
+      // Stop the timer while the caller handles a batch: nothing is read meanwhile, so etcd does not count as
+      // silent.
       silence?.cancel();
       const answer = decodeWatch(message);
       refuseCanceled(answer);

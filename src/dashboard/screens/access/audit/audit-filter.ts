@@ -15,8 +15,8 @@ export function isDone({ result }: AuditEntry): boolean {
 }
 
 /**
- * `entries`: as the API answers them, the newest last. `find`: words that an entry must contain, all of them, in any
- * case.
+ * `entries`: as the API answers them, the newest last. `find`: words that must all be in an entry, in capital or
+ * small letters.
  */
 export function filteredEntries(
   entries: readonly AuditEntry[],

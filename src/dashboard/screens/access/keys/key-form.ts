@@ -5,10 +5,10 @@ import { text } from '../text.js';
 export interface KeyForm {
   readonly label: string;
   readonly scope: NewKeyRequest['scope'];
-  /** Patterns with commas or blanks between them; '': all. */
+  /** The name patterns, separated by commas or blanks; '': all configurations. */
   readonly configurations: string;
   readonly expires: string;
-  /** Addresses or ranges with commas or blanks between them; '': anywhere. */
+  /** The addresses or ranges, separated by commas or blanks; '': any address. */
   readonly from: string;
 }
 
@@ -16,7 +16,7 @@ export const SCOPES = ['READ', 'PLAN', 'OPERATE', 'ALL', 'PUBLIC'] as const;
 
 const LABEL = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
-/** Why the label is refused; null: it is good. The API judges the other fields. */
+/** Why the label is refused; null: the label is good. The API judges the other fields. */
 export function labelProblem({ label }: Pick<KeyForm, 'label'>): string | null {
   if (label.trim() === '') return text.labelMissing;
   return LABEL.test(label.trim()) ? null : text.labelWrong;

@@ -32,8 +32,8 @@ export function EditForm({ name, editing, row, isChangedMeanwhile }: EditFormPro
     if (first !== undefined) goTo.value = { line: first.line, column: first.column };
     toasts.failed(new Error(text.notSaved(problems)));
   };
-  // The editor waits for the schema, so that completion works from the first letter. When the schema cannot be loaded,
-  // the editor works without completion.
+  // Wait for the schema, so that completion works from the first letter. When the schema cannot be loaded, the
+  // editor works without completion.
   if (schema.value === undefined && schema.error === null) return <p class="quiet">{parts.loading}</p>;
   const problems = judged?.problems.length;
   return (

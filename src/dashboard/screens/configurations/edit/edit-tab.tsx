@@ -41,7 +41,7 @@ function Begun({ name, row, start }: EditTabProps & { readonly start: Start }) {
     return new ConfigurationEditing(new ContentCalls(api, name), edited);
   }, [api, drafts, name, start]);
   const revision = row?.entry?.revision;
-  // A revision that this page has neither read nor written is somebody else's.
+  // Somebody else wrote the revision when this page has neither read nor written it.
   const isNews = revision !== undefined && !editing.isBusy.value && !editing.edited.knows(revision);
   const isDirty = editing.edited.isDirty.value;
   const failure = useSignal<unknown>(null);
@@ -53,7 +53,7 @@ function Begun({ name, row, start }: EditTabProps & { readonly start: Start }) {
   }, [isNews, isDirty, editing, failure]);
   const { example, copy } = router.place.value.query;
   const wasBegun = example !== undefined || copy !== undefined;
-  // Once the new configuration is saved, its address is like that of any other.
+  // Once the new configuration is saved, go to its own address, without the example or copy that it began with.
   useEffect(() => {
     if (revision !== undefined && wasBegun) router.go(['configurations', name]);
   }, [revision, wasBegun, router, name]);

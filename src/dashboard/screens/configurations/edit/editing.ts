@@ -1,4 +1,4 @@
-/** The editing of one configuration: beside being saved, its text is judged and reviewed. */
+/** The editing of one configuration. Its text is saved as any text, and is also judged and reviewed. */
 import { type ReadonlySignal, signal } from '@preact/signals';
 import type { JudgedText } from '../../../../operations/configuration-content.js';
 import type { ChangePlan } from '../../../../operations/plan/change-plan.js';
@@ -10,7 +10,7 @@ import type { ContentCalls } from './content.js';
 export class ConfigurationEditing extends Editing {
   readonly #content: ContentCalls;
   readonly #judged = signal<JudgedText | null>(null);
-  /** The judgement of the text as it was last judged; null: it was not judged yet. */
+  /** The latest judgement of the text; null: the text was not judged yet. */
   readonly judged: ReadonlySignal<JudgedText | null> = this.#judged;
   readonly #plan = signal<ChangePlan | null>(null);
   /** The plan of the save, while the person reviews it. */
@@ -34,7 +34,7 @@ export class ConfigurationEditing extends Editing {
     return [...faults(judged.problems, false), ...faults(judged.warnings, true)];
   }
 
-  /** Judges the text and shows the plan of its save. Returns how many problems keep it from being saved. */
+  /** Judges the text and, if it has no problems, shows the plan of its save. Returns the number of problems. */
   review(): Promise<number> {
     return this.busy(async () => {
       const text = this.edited.text.peek();

@@ -1,6 +1,6 @@
 /**
- * The problems that keep the text from being saved, and the warnings about parts without effect. Each leads to its
- * place.
+ * The problems that keep the text from being saved, and the warnings about parts without effect. Each is a link to
+ * its place in the text.
  */
 
 import type { JudgedText } from '../../../../operations/configuration-content.js';

@@ -25,7 +25,10 @@ interface Style {
 type Mark = 'bold' | 'dim' | 'italic' | 'underline' | 'inverse' | 'strike';
 
 const PLAIN: Style = { ink: null, ground: null, marks: new Set() };
-/** Strings for the terminal (titles, links), then sequences with parameters, then two-character ones. */
+/**
+ * Matches terminal sequences: strings such as titles and links, then sequences with parameters, then those of two
+ * characters.
+ */
 const SEQUENCE =
   /(?:\x1b[\]PX^_]|[\x9d\x90\x98\x9e\x9f])[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c|$)|(?:\x1b\[|\x9b)([0-?]*)[ -/]*([@-~])?|\x1b[ -/]*[0-~]?/g;
 const MARKS: ReadonlyMap<number, Mark> = new Map([
@@ -36,7 +39,7 @@ const MARKS: ReadonlyMap<number, Mark> = new Map([
   [7, 'inverse'],
   [9, 'strike'],
 ]);
-/** The marks that each code ends. */
+/** The marks that each code turns off. */
 const ENDS: ReadonlyMap<number, readonly Mark[]> = new Map([
   [22, ['bold', 'dim']],
   [23, ['italic']],
@@ -73,14 +76,17 @@ export function spansOf(line: string): Span[] {
   return spans;
 }
 
-/** The line without sequences, for copies. */
+/** Returns the line without terminal sequences, for copies. */
 export function plainOf(line: string): string {
   return spansOf(line)
     .map(({ text }) => text)
     .join('');
 }
 
-/** The text after the last carriage return, which begins the line again: a progress bar shows its last state. */
+/**
+ * Returns the text after the last carriage return, which starts the line again. A progress bar then shows its last
+ * state.
+ */
 function lastWritten(line: string): string {
   const parts = line.split('\r').filter((part) => part !== '');
   return parts.at(-1) ?? '';
@@ -159,7 +165,7 @@ function classesOf({ ink, ground, marks }: Style): string {
   const classes = [...marks].filter((mark) => mark !== 'inverse').map((mark) => `ansi-${mark}`);
   if (back !== null) classes.push(`ansi-on-${back}`);
   else if (isInverse) classes.push('ansi-inverse');
-  // On a coloured ground only the ink of the theme is sure to be legible.
+  // On a coloured ground, keep the theme's own ink: no other colour is sure to be legible there.
   else if (front !== null) classes.push(`ansi-${front}`);
   return classes.join(' ');
 }

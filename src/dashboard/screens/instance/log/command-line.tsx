@@ -17,7 +17,7 @@ const SHOWN_IN_MENU = 10;
 
 interface CommandLineProps {
   readonly id: string;
-  /** False: no process reads the line, and the line says so. */
+  /** False: the instance does not run, so the line is disabled and says so. */
   readonly isRunning: boolean;
   readonly onSent: (command: string) => void;
 }
@@ -38,7 +38,7 @@ export function CommandLine({ id, isRunning, onSent }: CommandLineProps) {
     await api.post(apiPath('instances', id, 'execute'), { body: { command } });
     history.add(command);
     onSent(command);
-    // Text that was typed meanwhile stays.
+    // Keep text that was typed while the command was sent.
     if (typed.value === command) typed.value = '';
   });
   const onKey = (event: KeyboardEvent): void => {

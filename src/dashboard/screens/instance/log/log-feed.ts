@@ -1,7 +1,7 @@
 /**
  * Fills a `LogWindow`: new lines come over the watch socket of the tab, older lines are loaded when they come into
- * sight. Nothing is lost while the operator reads older lines: the node keeps the newer ones, and they are loaded from
- * there.
+ * sight. No line is lost while the operator reads older ones: the node keeps the newer lines, and they are loaded
+ * later.
  */
 import { type ReadonlySignal, signal } from '@preact/signals';
 import type { InstanceLog } from '../../../../api/routes/instances/log-routes.js';
@@ -29,7 +29,7 @@ export class LogFeed {
   /** A counter that rises with each change of the window. */
   readonly version: ReadonlySignal<number> = this.#version;
   readonly #problem = signal<unknown>(null);
-  /** Why the last call for lines failed; null: it did not. */
+  /** Why the last call for lines failed; null: the last call did not fail. */
   readonly problem: ReadonlySignal<unknown> = this.#problem;
   readonly #loading = signal<Loading>(null);
   readonly loading: ReadonlySignal<Loading> = this.#loading;
@@ -41,16 +41,17 @@ export class LogFeed {
   readonly #firstKept = signal<number | null>(null);
   readonly firstKept: ReadonlySignal<number | null> = this.#firstKept;
   readonly #missing = signal<number | null>(null);
-  /** The line that was last asked for and that the node no longer keeps; null: the line was found. */
+  /** The line that was last asked for and that the log does not have; null: the line was found. */
   readonly missing: ReadonlySignal<number | null> = this.#missing;
   readonly #topic: string;
   #unsubscribe: (() => void) | null = null;
   #calls = new AbortController();
   /**
-   * True after the first message of the present stream. Earlier messages belong to the stream before, and are dropped.
+   * True after the first message of the present stream. Messages before it belong to the former stream, and are
+   * dropped.
    */
   #hasBegun = false;
-  /** A line to load once the stream has told its node; null: none. */
+  /** A line to load once the stream has named the node; null: none. */
   #wanted: number | null = null;
   #isSealed = false;
 
@@ -59,12 +60,12 @@ export class LogFeed {
     this.#topic = `log:${options.id}`;
   }
 
-  /** How many lines came since the operator stopped following. Render it with `version`. */
+  /** How many lines came since the operator stopped following. A component that shows this reads `version`, too. */
   get unseen(): number {
     return this.#isFollowing.value ? 0 : Math.max(0, this.window.end - this.#seen.value);
   }
 
-  /** Begins around `line` and does not follow; null: begins with the last lines. */
+  /** Starts with the lines around `line`, and does not follow. `line` null: starts with the last lines. */
   start(line: number | null): void {
     if (line !== null) {
       this.window.clear(false);
@@ -138,7 +139,7 @@ export class LogFeed {
     else void this.#loadAround(line);
   }
 
-  /** Notes a command that this tab has sent: programs do not repeat what they read. */
+  /** Notes in the log a command that this tab has sent, because programs do not print what they read. */
   noteSent(command: string): void {
     this.window.note(command, 'sent');
     this.#version.value++;
@@ -150,7 +151,7 @@ export class LogFeed {
       this.window.replace(part);
       if (this.window.has(line)) return;
       this.#missing.value = line;
-      // A page without lines shows the newest lines instead.
+      // An empty window shows the newest lines instead.
       if (this.window.first === null) this.toEnd();
     });
   }
@@ -186,7 +187,7 @@ export class LogFeed {
         this.window.note(message.text, 'drover');
         break;
       case 'end':
-        // A new subscription would be refused.
+        // The server would refuse a new subscription, so do not ask for one after a lost connection.
         this.stop();
         break;
       default:
@@ -201,11 +202,11 @@ export class LogFeed {
     if (this.#wanted !== null) void this.#loadAround(this.#wanted);
     this.#wanted = null;
     if (isAnew) this.#forget(node);
-    // On a page that began in the middle, all lines so far count as seen.
+    // When the page began in the middle of the log, all lines so far count as seen.
     if (this.#seen.value === 0) this.#seen.value = this.window.end;
   }
 
-  /** The lines count anew on another node, so calls under way are about the former log. */
+  /** Forgets what belongs to the log on the former node. On another node the lines count from 1 again. */
   #forget(node: string): void {
     this.#calls.abort();
     this.#calls = new AbortController();
@@ -240,7 +241,7 @@ export class LogFeed {
     }
   }
 
-  /** Learns the first line that the node keeps: an answer that begins later than asked begins with it. */
+  /** Learns the first line that the node keeps: when an answer begins later than asked, it begins with that line. */
   #learnStart(first: number, since = 1): void {
     if (first > since || since === 1) this.#firstKept.value = first;
   }

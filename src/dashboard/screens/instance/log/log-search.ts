@@ -18,18 +18,18 @@ export interface Asked {
 }
 
 export interface SearchState {
-  /** The newest first. */
+  /** The lines that were found, the newest first. */
   readonly found: readonly Found[];
   readonly isSearching: boolean;
-  /** The search goes on with the lines before this one; null: all lines are searched. */
+  /** The line before which the search continues; null: all lines are searched. */
   readonly next: number | null;
-  /** Why the last call failed; null: it did not. */
+  /** Why the last call failed; null: the last call did not fail. */
   readonly problem: unknown;
 }
 
 /** How many lines are found before the search waits for the operator. */
 const AT_ONCE = 100;
-/** The search ends after this many: nobody reads more. */
+/** The most lines that a search finds: nobody reads more. */
 export const MOST_FOUND = 1_000;
 
 const NOTHING: SearchState = { found: [], isSearching: false, next: null, problem: null };
@@ -47,7 +47,7 @@ export class LogSearch {
     this.#id = id;
   }
 
-  /** Begins anew; an empty pattern finds nothing. */
+  /** Begins a new search. An empty pattern finds no line. */
   start(asked: Asked): void {
     this.stop();
     this.#asked = asked;
@@ -55,7 +55,7 @@ export class LogSearch {
     if (asked.pattern !== '') void this.#search(undefined);
   }
 
-  /** Goes on where the search has stopped. */
+  /** Continues where the search has stopped. */
   further(): void {
     const { next, isSearching, found } = this.#state.value;
     if (next !== null && !isSearching && found.length < MOST_FOUND) void this.#search(next);
@@ -100,7 +100,10 @@ export class LogSearch {
   }
 }
 
-/** Splits a found line; the parts at odd places match the pattern. Takes linear time for any pattern. */
+/**
+ * Splits a found line into parts. Every second part, from the second on, matches the pattern. Takes linear time for
+ * any pattern.
+ */
 export function markedParts(line: string, { pattern, hasCapitals }: Asked): string[] {
   const same = (text: string): string => (hasCapitals ? text : text.toLowerCase());
   const [first, ...rest] = same(pattern)
@@ -114,7 +117,8 @@ export function markedParts(line: string, { pattern, hasCapitals }: Asked): stri
     let end = start + first.length;
     for (const piece of rest) {
       const place = text.indexOf(piece, end);
-      // A piece that is missing here is missing behind every later place too.
+      // When a piece is missing behind this place, it is missing behind every later place, so there is no further
+      // match.
       if (place < 0) return [...parts, line.slice(from)];
       end = place + piece.length;
     }

@@ -18,7 +18,7 @@ interface LogViewProps {
   readonly onToEnd: () => void;
 }
 
-/** The distance to the first or last line held at which more lines are loaded. */
+/** The distance in px to the first or last loaded line at which more lines are loaded. */
 const NEAR_PX = 600;
 
 export function LogView({ feed, id, query, hasTimes, isWrapped, line, onToEnd }: LogViewProps) {

@@ -33,7 +33,7 @@ export interface LogPage {
   readonly items: readonly LogItem[];
 }
 
-/** Lines in a row, as the stream and the routes give them. */
+/** Consecutive lines, in the form that the stream and the routes send. */
 export interface LogPart {
   readonly first: number;
   readonly lines: readonly string[];
@@ -44,8 +44,8 @@ const PAGE_ITEMS = 100;
 /** How many pages are held while the operator follows, or loads older lines. */
 const MOST_PAGES = 40;
 /**
- * How many pages are held while the operator does not follow. Further lines are only counted, and loaded when they come
- * into sight.
+ * The most pages held while the operator does not follow. New lines beyond them are only counted, and loaded when
+ * they come into sight.
  */
 const MOST_PAGES_PAUSED = 80;
 
@@ -86,8 +86,8 @@ export class LogWindow {
   }
 
   /**
-   * The stream begins with line `next` of the log on `node`. Returns true when the lines count anew: the window is
-   * empty then.
+   * Notes that the stream begins with line `next` of the log on `node`. Returns true when the lines count from 1
+   * again, such as on another node. The window is then empty.
    */
   begin(node: string, next: number): boolean {
     const isAnew = this.#node !== null && (node !== this.#node || next <= this.#end);
@@ -110,7 +110,7 @@ export class LogWindow {
     else if (this.#pages.length >= MOST_PAGES_PAUSED) this.#isAtEnd = false;
   }
 
-  /** Passes over lines that the node no longer keeps; the log goes on behind them. */
+  /** Skips lines that the node no longer keeps, up to line `last`, and puts the note `text` in their place. */
   skip(last: number, text: string): void {
     this.#end = Math.max(this.#end, last);
     if (!this.#isAtEnd) return;
@@ -118,7 +118,7 @@ export class LogWindow {
     if (this.#last !== null) this.#last = last;
   }
 
-  /** Adds a note at the end; does nothing when the end is not held. */
+  /** Adds a note at the end. Does nothing when the window does not hold the end of the log. */
   note(text: string, from: LogNote['from']): void {
     if (!this.#isAtEnd) return;
     this.#addBehind([{ kind: 'note', key: `note ${++this.#notes}`, text, from }]);
@@ -145,7 +145,7 @@ export class LogWindow {
     this.#trimStart(MOST_PAGES);
   }
 
-  /** Holds these lines in place of all others; lines behind the known end are left out, as in `extend`. */
+  /** Holds these lines in place of all others. Lines behind the known end are left out, as in `extend`. */
   replace(part: LogPart): void {
     const whole = partUpTo(part, this.#end);
     if (whole.lines.length === 0) return;

@@ -1,9 +1,9 @@
 /**
- * Keeps the lines that the operator reads in their place while lines come and go above and below, or keeps the end in
- * sight. It tells the operator's scrolling from its own.
+ * Keeps the lines that the operator reads in their place while lines come and go, or keeps the end in sight. It
+ * distinguishes scrolling by the operator from its own.
  */
 
-/** A distance to the end that still counts as the end. */
+/** The distance to the end, in px, up to which the operator counts as being at the end. */
 const END_PX = 24;
 
 type Move = 'away' | 'to-end' | 'within';
@@ -51,7 +51,7 @@ export class ScrollKeeper {
     this.#anchor = row === undefined ? null : { row, offset: this.#offsetOf(row) };
   }
 
-  /** How far the rows in sight are from the first and the last one, in px. */
+  /** The distance in px from the visible part to the first and to the last row. */
   get room(): { readonly above: number; readonly below: number } {
     return { above: this.#scroller.scrollTop, below: this.#toEnd() };
   }

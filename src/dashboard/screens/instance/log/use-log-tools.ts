@@ -19,9 +19,9 @@ interface LogToolsOptions {
   readonly id: string;
   readonly isWrapped: boolean;
   readonly hasTimes: boolean;
-  /** True when searches tell capital letters from small ones. */
+  /** True when a search distinguishes capital letters from small ones. */
   readonly hasCapitals: boolean;
-  /** True when the instance is gone, and only its node has the log. */
+  /** True when the instance is gone, so that only its node has the log. */
   readonly isOver: boolean;
 }
 
@@ -95,7 +95,7 @@ function loadedLines(feed: LogFeed): string[] {
   return items.filter((item): item is LogLine => item.kind === 'line').map((line) => plainOf(line.text));
 }
 
-/** How many lines make one part of the file, about a megabyte. A browser may keep the parts on disk. */
+/** How many lines are one part of the file: about a megabyte. A browser may keep the parts on disk. */
 const LINES_A_PART = 10_000;
 
 /**
@@ -112,7 +112,7 @@ async function downloadLog(
     signal,
   });
   if (range === undefined || range.last < range.first) throw new Error(text.log.nothingToDownload);
-  // The live log sends all lines without a call for each part.
+  // Use the live log: it sends all lines over one socket, without a call for each part.
   const query = { since: range.first, until: range.last, timestamps: 'true' };
   const socket = openSocket(session, apiPath('instances', id, 'live-log'), query);
   const parts = await collect(socket, signal, (count) => onProgress(count / (range.last - range.first + 1)));

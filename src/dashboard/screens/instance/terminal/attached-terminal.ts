@@ -16,7 +16,7 @@ interface AttachedTerminalOptions {
    * refused it.
    */
   readonly onEnded: (message: string | null) => void;
-  /** Called when the operator wants the keyboard back. */
+  /** Called when the operator presses the keys that leave the terminal. */
   readonly onRelease: () => void;
 }
 
@@ -48,7 +48,7 @@ export class AttachedTerminal {
       minimumContrastRatio: CONTRAST,
       scrollback: 5_000,
       theme: themeOf(host),
-      // A link that a program prints stays text, so that no program leads an operator away.
+      // A link that a program prints stays plain text, so that no program leads an operator to another page.
       linkHandler: { activate: () => undefined },
     });
     this.#terminal.loadAddon(this.#fit);
@@ -68,7 +68,7 @@ export class AttachedTerminal {
     this.#terminal.focus();
   }
 
-  /** Presses a key that the keyboard of a phone lacks. */
+  /** Sends a key that the keyboard of a phone lacks. */
   press(key: string): void {
     this.#terminal.input(key);
     this.focus();
@@ -90,7 +90,7 @@ export class AttachedTerminal {
 
   #listen(): void {
     this.#terminal.onData((typed) => this.#type(this.#encoder.encode(typed)));
-    // Reports of the mouse are bytes, one character each.
+    // xterm.js gives reports of the mouse as text in which each character is one byte.
     this.#terminal.onBinary((typed) => this.#type(Uint8Array.from(typed, (one) => one.charCodeAt(0))));
     this.#terminal.onResize(() => this.#send(JSON.stringify({ type: 'resize', ...this.#size() })));
     this.#terminal.attachCustomKeyEventHandler((event) => {
@@ -132,7 +132,7 @@ export class AttachedTerminal {
   }
 }
 
-/** Ctrl+Shift and the key of the full stop. */
+/** True for Ctrl+Shift+full stop, the keys that leave the terminal. */
 function isReleaseKey({ ctrlKey, shiftKey, code }: KeyboardEvent): boolean {
   return ctrlKey && shiftKey && code === 'Period';
 }

@@ -1,4 +1,7 @@
-/** The terminal of the instance. A press begins it, so that nobody is caught in it; a button or a key leaves it. */
+/**
+ * The terminal of the instance. A press on a button opens it, so that the keyboard is not captured unasked; a button
+ * or a key leaves it.
+ */
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { apiPath } from '../../../api/api-client.js';

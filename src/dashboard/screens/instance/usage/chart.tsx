@@ -14,7 +14,7 @@ interface ChartProps {
   readonly heightPx: number;
   /** The sample under the pointer, which all charts beside each other share; null: none. */
   readonly pointed: Signal<number | null>;
-  /** The least value at the top of the scale. */
+  /** The least value that the top of the scale has. */
   readonly least: number;
 }
 
@@ -70,7 +70,7 @@ function optionsFor(element: HTMLElement, latest: { readonly current: ChartProps
     cursor: { y: false, drag: { x: false, y: false }, points: { size: 6 } },
     padding: [8, 20, 0, 0],
     scales: {
-      // A few samples stand at the right, and do not fill the width.
+      // Show a least span of time, so that a few samples stand at the right and do not fill the width.
       x: { range: (_plot, least, most) => [Math.min(least ?? 0, (most ?? 0) - LEAST_SPAN_S), most ?? 0] },
       y: { range: (_plot, _least, most) => [0, Math.max(latest.current.least, most ?? 0) * 1.1] },
     },

@@ -138,12 +138,12 @@ function Table({ series }: { readonly series: UsageSeries }) {
   );
 }
 
-/** The samples that the master keeps, then those of the change stream. */
+/** The samples that the master keeps, followed by those of the change stream. */
 function useUsage({ id, players }: InstanceInfo) {
   const { live } = useServices();
   const store = useTopic('usage');
   const series = useSignal<UsageSeries>(EMPTY_SERIES);
-  // After a lost connection the series is loaded again, because the master has the samples that this page missed.
+  // Load the series again after a lost connection: the master has the samples that this page missed.
   const isLive = live.connection.state.value.phase === 'live';
   const asked = useAsked(
     (api, signal) => api.get<InstanceUsageSeries>(apiPath('instances', id, 'usage'), { signal }),

@@ -49,14 +49,14 @@ export function withSample(series: UsageSeries, sample: UsageSample): UsageSerie
   };
 }
 
-/** True when any value is known: an app that reports no players has no chart of players. */
+/** True when at least one value is known. An app that reports no players gets no chart of players. */
 export function isKnown(values: readonly (number | null)[]): boolean {
   return values.some((value) => value !== null);
 }
 
 /**
- * How far the clock here is ahead of the master's, in ms; new samples are shifted by it. 0 when the difference may be
- * the age of the last sample.
+ * How far the clock of this computer is ahead of the master's, in ms; the caller shifts new samples by it. Returns 0
+ * when the difference may be only the age of the last sample.
  */
 export function clockLead(lastAt: number | undefined, everyMs: number, now: number): number {
   if (lastAt === undefined) return 0;

@@ -12,7 +12,8 @@ interface NodeRowProps {
   readonly cells: PlacedCells;
   readonly shown: string;
   /**
-   * The configuration that the address names; '': none. The configuration under the pointer does not reorder the cells.
+   * The configuration that the address names; '': none. When not all cells fit, the row shows its cells. A
+   * configuration under the pointer does not reorder the cells.
    */
   readonly chosen: string;
   readonly asked: AskedOfNodes;

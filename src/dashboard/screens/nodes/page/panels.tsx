@@ -61,7 +61,7 @@ export function RuntimesPanel({ node }: { readonly node: NodeEntry }) {
 
 interface CapacityPanelProps {
   readonly node: NodeEntry;
-  /** Undefined: not answered yet. */
+  /** Undefined: the API has not answered yet. */
   readonly detail: NodeDetail | undefined;
 }
 

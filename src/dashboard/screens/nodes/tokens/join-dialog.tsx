@@ -46,7 +46,7 @@ export function JoinDialog({
   );
 }
 
-/** '' stands for no limit. */
+/** An empty field stands for no limit. */
 const numberOf = (value: string): number | null => (value === '' ? null : Number(value));
 
 function MadeToken({ token, onClose }: { readonly token: CreatedJoinToken; readonly onClose: () => void }) {

@@ -25,7 +25,7 @@ const COLUMNS: readonly TableColumn<JoinToken>[] = [
   { label: text.created, cell: ({ createdAt }) => <Time at={createdAt} /> },
 ];
 
-/** `round` changes when a token was made. */
+/** `round`: changes when a token was made, so that the list is asked for again. */
 export function TokensTab({ round }: { readonly round: number }) {
   const { api, session, toasts } = useServices();
   const asked = useAsked((one, signal) => one.get<JoinToken[]>('/cluster/tokens', { signal }), [round]);

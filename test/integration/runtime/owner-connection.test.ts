@@ -3,11 +3,12 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { readProcess } from '../../../src/files/processes.js';
 import { SystemClock } from '../../../src/loop/system-clock.js';
-import { OwnerLink } from '../../../src/runtime/owner/owner-link.js';
+import { OwnerConnection } from '../../../src/runtime/owner/owner-connection.js';
+import { quietLogger } from '../../support/templates/template-trees.js';
 
 /** Listens, and takes no connection: it is stopped as soon as it has said that it listens. */
 const LISTENER = `
@@ -33,15 +34,19 @@ afterEach(async () => {
   rmSync(directory, { recursive: true });
 });
 
-function connect(): ReturnType<typeof OwnerLink.connect> {
-  return OwnerLink.connect({
+function find(): Promise<boolean> {
+  const connection = new OwnerConnection({
     socketPath: join(directory, 'owner.sock'),
+    socketDirectory: directory,
     rootId: 'root',
-    kind: { title: 'the owner', startTimeoutMs: 1000 },
+    lockKey: basename(directory),
+    kind: { name: 'owner', title: 'the owner', program: '', parameters: [], startTimeoutMs: 1000 },
     clock: new SystemClock(),
+    logger: quietLogger,
     onExit: () => undefined,
-    onBroken: () => undefined,
+    onConnected: () => undefined,
   });
+  return connection.find();
 }
 
 /** In this very turn of the event loop: the reset is there before the connection is known to stand. */
@@ -53,13 +58,13 @@ function endNow(): void {
 
 it('that ends before it takes the connection has hung up, which is no failure', async () => {
   process.kill(pid, 'SIGSTOP');
-  const connected = connect();
+  const found = find();
   endNow();
-  expect(await connected).toBe('hung-up');
+  expect(await found).toBe(false);
 });
 
 it('that ended before is not there', async () => {
   process.kill(pid, 'SIGKILL');
   await once(owner, 'exit');
-  expect(await connect()).toBe('nobody');
+  expect(await find()).toBe(false);
 });
