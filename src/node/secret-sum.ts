@@ -8,7 +8,7 @@ import { replaceFile } from '../files/replace-file.js';
 import { ignoreMissing } from '../files/system-error.js';
 
 /** Where the checksum of `file` is. */
-export const sumFileOf = (file: string): string => `${file}.sum`;
+const sumFileOf = (file: string): string => `${file}.sum`;
 
 /**
  * Compares `secret`, the content of `file`, with its checksum. Returns the note that was written with the checksum;
