@@ -83,12 +83,15 @@ export class MasterTerm {
   readonly #options: TermOptions;
   readonly #lasting: Lasting;
   readonly #ending = new AbortController();
+  readonly #isSole: boolean;
   #unsubscribe: (() => void)[] = [];
 
   constructor(options: TermOptions, lasting: Lasting, term: Pick<Term, 'epoch'>) {
     const { templates, clock } = options;
     this.#options = options;
     this.#lasting = lasting;
+    // Only the terms of several masters are numbered.
+    this.#isSole = term.epoch === 0;
     // Every part that follows the state in this term adds a listener, and Node would warn from the 11th on.
     setMaxListeners(0, this.#ending.signal);
     const { state, writer, beats, holdings } = lasting;
@@ -119,7 +122,7 @@ export class MasterTerm {
   /** Starts to follow the nodes, and lets them in. */
   start(): void {
     const { templates, leadership } = this.#options;
-    this.#lasting.beats.start();
+    this.#lasting.beats.start({ isSole: this.#isSole });
     this.hub.start();
     this.#unsubscribe = [
       templates.onChange((group, name) => this.#templateChanged(group, name)),

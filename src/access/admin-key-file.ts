@@ -2,7 +2,7 @@
  * Reads, writes and removes `data/admin.key`, which holds one token for the operator. Whether the token is valid is
  * decided elsewhere. Used by `admin-key.ts` and `key-writer.ts`.
  */
-import { open, rm } from 'node:fs/promises';
+import { constants, open, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { replaceFile } from '../files/replace-file.js';
 import { syncPath } from '../files/sync-path.js';
@@ -21,10 +21,16 @@ export type AdminKeyContent =
 
 /** Reads the file. Throws DRV_NODE_ROOT_UNUSABLE when it cannot be read, or when other users can read it. */
 export async function readAdminKey(path: string): Promise<AdminKeyContent> {
-  const file = await open(path, 'r').catch(ignoreMissing);
+  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch(ignoreMissing);
   if (file === undefined) return { kind: 'missing' };
   return await whileOpen(file, async () => {
-    const { mode } = await file.stat();
+    const status = await file.stat();
+    if (!status.isFile())
+      throw new DroverError(
+        'DRV_NODE_ROOT_UNUSABLE',
+        `${ADMIN_FILE} is not a regular file: move it away; a start then makes the admin key again when it is gone`,
+      );
+    const { mode } = status;
     if ((mode & 0o077) !== 0) {
       throw new DroverError(
         'DRV_NODE_ROOT_UNUSABLE',

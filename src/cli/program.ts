@@ -97,7 +97,7 @@ export function buildProgram(version: string): Command {
  * etcd.
  */
 function addStoreCommands(program: Command): void {
-  const store = program.command('store').description("move, back up and restore a master's state");
+  const store = program.command('store').description("move, back up, restore and repair a master's state");
   const add = (usage: string, description: string): Command =>
     store.command(usage).description(description).option('--root <directory>', "the master's directory", '.');
   const transfer = () => import('../daemon/store-transfer.js');
@@ -117,6 +117,9 @@ function addStoreCommands(program: Command): void {
     .action(async (file: string, { root }: { root: string }) =>
       print(await (await transfer()).restoreStore(root, file, say)),
     );
+  add('repair', 'set the broken records of a damaged store aside, and keep the damaged file').action(
+    async ({ root }: { root: string }) => print(await (await transfer()).repairStores(root)),
+  );
 }
 
 function say(line: string): void {

@@ -22,9 +22,10 @@ import { LeaderSearch } from '../leadership/leader-search.js';
 import type { MasterPeer } from '../leadership/leadership.js';
 import { type Part, RunningParts } from '../loop/lifecycle.js';
 import type { AuditTrail } from '../model/audit.js';
-import { type TemplateRecord, templateRecordSchema } from '../model/template.js';
+import type { TemplateRecord } from '../model/template.js';
 import type { RootPaths } from '../node/root.js';
 import type { MasterState } from '../state/master-state.js';
+import { RECORD_SCHEMAS } from '../state/record-schemas.js';
 import { PREFIX } from '../store/keys.js';
 import { Mirror } from '../store/mirror.js';
 import type { Store } from '../store/store.js';
@@ -89,7 +90,7 @@ export class SeveralMasters implements Part {
     this.#templateRecords = new Mirror({
       store,
       prefix: PREFIX.templates,
-      decode: (value) => templateRecordSchema.parse(value),
+      decode: (value) => RECORD_SCHEMAS.templates.parse(value),
       onSetAside: (id, { problem }) =>
         logger.error(`the record of template ${id} cannot be read (${problem}): it is kept as it is`),
       onListenerError: (error) => logger.error({ err: error }, 'a listener of templates failed'),

@@ -38,6 +38,9 @@ import type { MasterConnection } from './start-wrapper.js';
  */
 const DASHBOARD = fileURLToPath(new URL('../../dist/dashboard', import.meta.url));
 
+const TOKENS_CURE =
+  'restore it from a backup, or remove it and restart the instances, which then get new tokens';
+
 export interface StartedMaster
   extends Pick<Foundation, 'master' | 'apiCertificate' | 'files' | 'dashboard' | 'candidate'> {
   readonly api: ApiServer;
@@ -145,7 +148,7 @@ async function lay(assembly: Assembly, before?: Pick<WithoutState, 'waitFor' | '
   const cluster = await openCluster(assembly, store, audit);
   const apiCertificate = await openApiCertificate(assembly, cluster.authority);
   const secret = await ensureTokenSecret(
-    cluster.secrets.secret(TOKENS_SECRET, hexFile(join(paths.data, 'instance-tokens.secret'))),
+    cluster.secrets.secret(TOKENS_SECRET, hexFile(join(paths.data, 'instance-tokens.secret'), TOKENS_CURE)),
   );
   const templates = new MasterTemplates({
     ...shared,

@@ -1,25 +1,26 @@
 /**
- * Moves the state of a master between a file and etcd, and into and out of backups, while the master is stopped. A
- * state on etcd can be backed up while masters run. Before anything else changes, the written state is read again and
- * compared.
+ * Moves the state of a master between a file and etcd, and into and out of backups, while the master is stopped, and
+ * repairs damaged stores. A state on etcd can be backed up while masters run. Before anything else changes, the written
+ * state is read again and compared.
  */
-import { existsSync } from 'node:fs';
 import { rename } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { isDeepStrictEqual } from 'node:util';
 import { whileOpen } from '../files/while-open.js';
 import { SystemClock } from '../loop/system-clock.js';
-import { DroverError } from '../model/errors.js';
+import { DroverError, messageOf } from '../model/errors.js';
 import { hostPort } from '../model/host-port.js';
 import type { NodeConfiguration } from '../model/node.js';
 import { changeMainConfiguration, readMainConfiguration } from '../node/main-configuration.js';
 import { prepareRoot, type RootPaths } from '../node/root.js';
 import { acquireRootLock } from '../node/root-lock.js';
-import { readBackup, writeBackup } from '../store/backup-file.js';
+import { problemOfRecord } from '../state/record-schemas.js';
+import { type Backup, readBackup, writeBackup } from '../store/backup-file.js';
 import { raiseEpochs } from '../store/epoch-base.js';
 import { connectEtcd } from '../store/etcd/connect.js';
 import { fillEtcd, type OpenEtcdStoreOptions, openEtcdStore, readEtcd } from '../store/etcd/open.js';
-import { fillStore, openStore, wasStoreMade } from '../store/lmdb/open.js';
+import { DATA_FILE, fillStore, openStore, wasStoreMade } from '../store/lmdb/open.js';
+import { checkSame, newNameBeside, replaceStore } from '../store/lmdb/replace.js';
+import { type Salvaged, salvage } from '../store/lmdb/salvage.js';
 import type { Store, StoreState } from '../store/store.js';
 
 export type StoreKind = 'lmdb' | 'etcd';
@@ -59,7 +60,7 @@ export async function backupStore(root: string, file: string, say: Say): Promise
   return around(root, say, async (place) => {
     const state = await read(place);
     await writeBackup(resolve(file), state);
-    check(state, await readBackup(resolve(file)));
+    checkSame(state, await readBackup(resolve(file)));
     return `${describe(state)} are in ${resolve(file)}`;
   });
 }
@@ -69,19 +70,102 @@ export async function backupStore(root: string, file: string, say: Say): Promise
  */
 export function restoreStore(root: string, file: string, say: Say): Promise<string> {
   return withStopped(root, say, async (place) => {
-    const { kind } = place.configuration.store;
     const state = await readBackup(resolve(file));
-    const directory = join(place.paths.store, 'master');
-    const isReplaced = kind === 'lmdb' && existsSync(directory);
-    const kept = isReplaced ? `; the one before is kept in ${await setAside(directory)}` : '';
-    check(await fill(place, kind, state), await readState(place, kind));
+    judge(resolve(file), state, say);
+    const former = await replace(place, state);
+    const kept = former === undefined ? '' : `; the one before is kept in ${former}`;
     return `${describe(state)} are restored${kept}; start with --accept-older, here and on the other nodes, when nodes have seen a newer state`;
   });
 }
 
+/**
+ * Sets the broken records of the stores of a stopped node aside: writes everything else into a new file, and keeps the
+ * damaged file. Changes nothing in a store that is whole. Returns a report. Throws DRV_STORE_CORRUPT when no record of
+ * a store can be read.
+ */
+export async function repairStores(root: string): Promise<string> {
+  const path = join(resolve(root), 'config.json');
+  if ((await readMainConfiguration(path)) === undefined)
+    throw invalid(`there is no node in ${resolve(root)}: name its directory with --root`);
+  const paths = await prepareRoot(root);
+  const lock = await acquireRootLock(paths);
+  try {
+    const reports: string[] = [];
+    for (const name of ['master', 'node'] as const) {
+      const directory = join(paths.store, name);
+      if (wasStoreMade(directory)) reports.push(await repair(directory, name));
+    }
+    return reports.length === 0 ? `${paths.store} holds no store: nothing to repair` : reports.join('\n');
+  } finally {
+    await lock.release();
+  }
+}
+
+async function repair(directory: string, name: 'master' | 'node'): Promise<string> {
+  const damage = await damageOf(directory);
+  if (damage === undefined) return `the store ${directory} is whole: nothing was changed`;
+  const { losses, ...state } = readSound(directory, damage);
+  const kept = await replaceStore(directory, name === 'master' ? raised(state) : state);
+  return [
+    `the store ${directory} was damaged; what cannot be read is set aside:`,
+    ...losses.map((loss) => `  ${loss}`),
+    `${describe(state)} are kept; the damaged file is kept in ${kept}`,
+  ].join('\n');
+}
+
+/** The error with which a store refuses to open; undefined: it is whole. */
+async function damageOf(directory: string): Promise<DroverError | undefined> {
+  try {
+    await whileOpen(openStore({ directory }), async () => undefined);
+    return undefined;
+  } catch (error) {
+    if (error instanceof DroverError && error.code === 'DRV_STORE_CORRUPT') return error;
+    throw error;
+  }
+}
+
+function readSound(directory: string, damage: DroverError): Salvaged {
+  try {
+    return salvage(join(directory, DATA_FILE));
+  } catch (error) {
+    throw new DroverError(
+      'DRV_STORE_CORRUPT',
+      `nothing in ${directory} can be read (${messageOf(error)}): restore a backup with "drover store restore", or move that directory away to start empty`,
+      { cause: damage },
+    );
+  }
+}
+
+/**
+ * Judges the records of a backup by their schemas. In a backup with checksums, a record that a master cannot read was
+ * so in its store; it is kept, because the master sets it aside. In an older backup it may be damage.
+ */
+function judge(file: string, { entries, isChecked }: Backup, say: Say): void {
+  if (!isChecked)
+    say(`warning: ${file} has format 1, without checksums: a byte that was changed in it can go unnoticed`);
+  for (const entry of entries) {
+    const problem = problemOfRecord(entry);
+    if (problem === undefined) continue;
+    if (!isChecked)
+      throw new DroverError(
+        'DRV_STORE_CORRUPT',
+        `${file}: the record ${entry.key} cannot be read (${problem}): nothing was changed; take another backup, or remove the line of that record and lower "entries" in the first line by one`,
+      );
+    say(`warning: the record ${entry.key} cannot be read (${problem}): the master will set it aside`);
+  }
+}
+
+/** Puts `state` in the place of the state of a master. Resolves with the directory that keeps the former file. */
+async function replace(place: Place, state: StoreState): Promise<string | undefined> {
+  if (place.configuration.store.kind === 'lmdb')
+    return replaceStore(join(place.paths.store, 'master'), raised(state));
+  checkSame(await fill(place, 'etcd', state), await readState(place, 'etcd'));
+  return undefined;
+}
+
 async function move(place: Place, from: StoreKind, to: StoreKind): Promise<StoreState> {
   const state = await readState(place, from);
-  check(await fill(place, to, state), await readState(place, to));
+  checkSame(await fill(place, to, state), await readState(place, to));
   return state;
 }
 
@@ -98,12 +182,18 @@ async function open(place: Place, kind: StoreKind): Promise<Store> {
 
 /** Writes the state into a store. Resolves with the written state. */
 async function fill(place: Place, kind: StoreKind, state: StoreState): Promise<StoreState> {
-  // Raise the epochs. A new etcd counts terms from 1, which nodes would refuse. After a restore, a revision number can
-  // stand for another change than the one that nodes have seen.
-  const raised = raiseEpochs(state, Date.now());
-  if (kind === 'lmdb') await fillStore(join(place.paths.store, 'master'), raised);
-  else await fillEtcd(await etcdOptions(place), raised);
-  return raised;
+  const filled = raised(state);
+  if (kind === 'lmdb') await fillStore(join(place.paths.store, 'master'), filled);
+  else await fillEtcd(await etcdOptions(place), filled);
+  return filled;
+}
+
+/**
+ * The state with raised epochs. A new etcd counts terms from 1, which nodes would refuse. After a restore, a revision
+ * number can stand for another change than the one that nodes have seen.
+ */
+function raised(state: StoreState): StoreState {
+  return raiseEpochs(state, Date.now());
 }
 
 async function etcdOptions({ paths, configuration, say }: Place): Promise<OpenEtcdStoreOptions> {
@@ -120,24 +210,9 @@ async function etcdOptions({ paths, configuration, say }: Place): Promise<OpenEt
   };
 }
 
-function check(written: StoreState, read: StoreState): void {
-  if (isDeepStrictEqual(plain(written), plain(read))) return;
-  throw new DroverError(
-    'DRV_STORE_CORRUPT',
-    'the state that was written reads back differently: nothing else was changed',
-  );
-}
-
-function plain({ entries, revision }: StoreState): unknown {
-  return {
-    revision,
-    entries: entries.map(({ key, value, revision: of }) => [key, of, JSON.stringify(value)]),
-  };
-}
-
 /** Renames a directory, which stays as a copy. Returns the new name. */
 async function setAside(directory: string): Promise<string> {
-  const name = `${directory}.${new Date().toISOString().replace(/[:.]/g, '-')}`;
+  const name = newNameBeside(directory);
   await rename(directory, name);
   return name;
 }

@@ -2,17 +2,15 @@
  * Keeps secrets in a directory of their own under `data/`, each in a small file. A file is either complete or
  * missing. Only the daemon's user can read it.
  */
-import { mkdir, open, readFile, rm } from 'node:fs/promises';
+import { mkdir, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { fileReason } from '../configuration-files/file-reason.js';
+import { readRegular } from '../files/read-regular.js';
 import { replaceFile } from '../files/replace-file.js';
-import { hasFileCode, isMissing } from '../files/system-error.js';
-import { whileOpen } from '../files/while-open.js';
+import { hasFileCode, ignoreMissing, isMissing } from '../files/system-error.js';
 import { DroverError } from '../model/errors.js';
 import { refuseIfOpen } from './private-path.js';
-
-/** The most bytes that are read; no secret has as many. */
-const MAX_BYTES = 64 * 1024;
+import { dropSum, noteOf } from './secret-sum.js';
 
 export class SecretDirectory {
   readonly #path: string;
@@ -27,16 +25,29 @@ export class SecretDirectory {
   }
 }
 
-/** A file of raw bytes, read and written as hexadecimal text. The directory of the file must exist. */
-export function hexFile(path: string): Pick<SecretTextFile, 'name' | 'read' | 'write'> {
+/**
+ * A secret of raw bytes with a checksum beside it, read and written as hexadecimal text. The directory of the file must
+ * exist. Reading throws DRV_NODE_ROOT_UNUSABLE, with `cure`, when the file cannot be read or was changed.
+ */
+export function hexFile(path: string, cure: string): Pick<SecretTextFile, 'name' | 'read' | 'write'> {
+  const unusable = (problem: string, cause?: unknown): DroverError =>
+    new DroverError('DRV_NODE_ROOT_UNUSABLE', `${path} cannot be used: ${problem}; ${cure}`, { cause });
   return {
     name: path,
-    read: () =>
-      readFile(path, 'hex').catch((error: unknown) => {
-        if (isMissing(error)) return undefined;
-        throw error;
-      }),
-    write: (hex) => replaceFile(path, Buffer.from(hex, 'hex')),
+    read: async () => {
+      try {
+        const hex = (await readRegular(path).catch(ignoreMissing))?.toString('hex');
+        if (hex === undefined || (await noteOf(path, hex, '')) !== undefined) return hex;
+      } catch (error) {
+        throw unusable(fileReason(error), error);
+      }
+      throw unusable('it, or its checksum, was changed after it was written');
+    },
+    write: async (hex) => {
+      await dropSum(path);
+      await replaceFile(path, Buffer.from(hex, 'hex'));
+      await noteOf(path, hex, '');
+    },
   };
 }
 
@@ -60,14 +71,12 @@ class SecretTextFile {
     const path = join(this.#directory, this.#file);
     await refuseIfOpen(this.#directory, 0o700);
     await refuseIfOpen(path, 0o600);
-    const file = await open(path, 'r').catch((error: unknown) => {
+    try {
+      return (await readRegular(path)).toString();
+    } catch (error) {
       if (isMissing(error)) return undefined;
       throw this.#unusable('read', error);
-    });
-    if (file === undefined) return undefined;
-    const bytes = Buffer.alloc(MAX_BYTES);
-    const { bytesRead } = await whileOpen(file, () => file.read(bytes, 0, MAX_BYTES, 0));
-    return bytes.toString('utf8', 0, bytesRead);
+    }
   }
 
   /** Resolves when the text is on disk. Throws DRV_NODE_ROOT_UNUSABLE; then the former content stays. */
@@ -87,8 +96,12 @@ class SecretTextFile {
   }
 
   #unusable(what: 'read' | 'written', cause: unknown): DroverError {
-    return new DroverError('DRV_NODE_ROOT_UNUSABLE', `${this.name} cannot be ${what}: ${fileReason(cause)}`, {
-      cause,
-    });
+    return new DroverError(
+      'DRV_NODE_ROOT_UNUSABLE',
+      `${this.name} cannot be ${what}: ${fileReason(cause)}; correct it, or restore it from a backup`,
+      {
+        cause,
+      },
+    );
   }
 }

@@ -1,24 +1,12 @@
 /** The master's mirrors and lookups, built once over its store. The controllers, the channel and the API read them. */
 import { KeyedTurns } from '../loop/keyed-turns.js';
-import { type ApiKeyRecord, apiKeyRecordSchema } from '../model/access/api-key.js';
-import { type SessionRecord, sessionRecordSchema } from '../model/access/session.js';
-import { joinTokenRecordSchema, memberRecordSchema } from '../model/cluster.js';
-import {
-  type Configuration,
-  type ConfigurationRecord,
-  configurationRecordSchema,
-  configurationSchema,
-} from '../model/configuration.js';
-import { type ConfigurationHistory, configurationHistorySchema } from '../model/configuration-history.js';
-import {
-  hasEndedByItself,
-  type InstanceRecord,
-  type InstanceState,
-  instanceOf,
-  instanceRecordSchema,
-} from '../model/instance.js';
-import { type NodeRecord, nodeRecordSchema } from '../model/node.js';
-import { type RolloutRecord, rolloutRecordSchema } from '../model/rollout.js';
+import type { ApiKeyRecord } from '../model/access/api-key.js';
+import type { SessionRecord } from '../model/access/session.js';
+import type { Configuration, ConfigurationRecord } from '../model/configuration.js';
+import type { ConfigurationHistory } from '../model/configuration-history.js';
+import { hasEndedByItself, type InstanceRecord, type InstanceState, instanceOf } from '../model/instance.js';
+import type { NodeRecord } from '../model/node.js';
+import type { RolloutRecord } from '../model/rollout.js';
 import { decoderOf } from '../store/decoder.js';
 import { EPOCH_BASE, lineOf, type StoreLine } from '../store/epoch-base.js';
 import { instanceKey, nodeKey, PREFIX, rolloutKey } from '../store/keys.js';
@@ -29,6 +17,7 @@ import type { Store } from '../store/store.js';
 import type { Logger } from '../telemetry/logger.js';
 import { ContentsInForce } from './contents-in-force.js';
 import { InstanceCounts } from './instance-counts.js';
+import { RECORD_SCHEMAS } from './record-schemas.js';
 
 /** A stored record that is set aside, by its key. */
 export interface UnreadableRecord {
@@ -91,18 +80,20 @@ export class MasterState {
           ),
         onListenerError: (error) => logger.error({ err: error }, `a listener of ${prefix} failed`),
       });
-    const decode = decoderOf(instanceRecordSchema);
+    const decode = decoderOf(RECORD_SCHEMAS.instances);
     this.instances = mirror(PREFIX.instances, (value, known) => instanceOf(decode(value, known)));
-    this.configurations = mirror(PREFIX.configurations, (value) => configurationRecordSchema.parse(value));
-    this.revisions = mirror(PREFIX.revisions, (value) => configurationSchema.parse(value));
-    this.histories = mirror(PREFIX.histories, (value) => configurationHistorySchema.parse(value));
-    this.nodes = mirror(PREFIX.nodes, (value) => nodeRecordSchema.parse(value));
-    this.rollouts = mirror(PREFIX.rollouts, (value) => rolloutRecordSchema.parse(value));
-    this.keys = mirror(PREFIX.keys, (value) => apiKeyRecordSchema.parse(value));
-    this.sessions = mirror(PREFIX.sessions, (value) => sessionRecordSchema.parse(value));
+    this.configurations = mirror(PREFIX.configurations, (value) =>
+      RECORD_SCHEMAS.configurations.parse(value),
+    );
+    this.revisions = mirror(PREFIX.revisions, (value) => RECORD_SCHEMAS.revisions.parse(value));
+    this.histories = mirror(PREFIX.histories, (value) => RECORD_SCHEMAS.histories.parse(value));
+    this.nodes = mirror(PREFIX.nodes, (value) => RECORD_SCHEMAS.nodes.parse(value));
+    this.rollouts = mirror(PREFIX.rollouts, (value) => RECORD_SCHEMAS.rollouts.parse(value));
+    this.keys = mirror(PREFIX.keys, (value) => RECORD_SCHEMAS.keys.parse(value));
+    this.sessions = mirror(PREFIX.sessions, (value) => RECORD_SCHEMAS.sessions.parse(value));
     this.#credentials = [
-      mirror<unknown>(PREFIX.members, (value) => memberRecordSchema.parse(value)),
-      mirror<unknown>(PREFIX.joinTokens, (value) => joinTokenRecordSchema.parse(value)),
+      mirror<unknown>(PREFIX.members, (value) => RECORD_SCHEMAS.members.parse(value)),
+      mirror<unknown>(PREFIX.joinTokens, (value) => RECORD_SCHEMAS.joinTokens.parse(value)),
     ];
     this.instancesByConfiguration = this.instances.lookup((record) => [record.configurationName]);
     this.instancesByNode = this.instances.lookup((record) =>

@@ -17,6 +17,8 @@ export interface NodeFacts {
   readonly silentMs: number;
   /** The time since the node said that it will be back; null: it did not say so. */
   readonly goneForMs: number | null;
+  /** The time since this master began to lead, for a node that was not heard of since. */
+  readonly awaitedMs?: number;
   readonly timeoutMs: number;
   /** The instances on the node that are wanted and not yet marked as lost. */
   readonly standing: readonly string[];
@@ -76,10 +78,15 @@ function explain(facts: NodeFacts, condition: NodeCondition): string {
     case 'returning':
       return `it said that it will be back; its instances keep their state for ${RETURN_WITHIN_MS / 1000} s`;
     case 'lost':
-      return facts.goneForMs === null
-        ? `no beat for ${(facts.silentMs / 1000).toFixed(1)} s (nodeTimeoutMs ${facts.timeoutMs})`
-        : `it did not come back within ${RETURN_WITHIN_MS / 1000} s`;
+      return whyLost(facts);
     default:
       return condition satisfies never;
   }
+}
+
+function whyLost({ goneForMs, awaitedMs, silentMs, timeoutMs }: NodeFacts): string {
+  if (goneForMs !== null) return `it did not come back within ${RETURN_WITHIN_MS / 1000} s`;
+  return awaitedMs === undefined
+    ? `no beat for ${(silentMs / 1000).toFixed(1)} s (nodeTimeoutMs ${timeoutMs})`
+    : `not heard of in the ${(awaitedMs / 1000).toFixed(1)} s since this master began to lead (nodeTimeoutMs ${timeoutMs})`;
 }

@@ -14,10 +14,12 @@ const MAX_TICK_MS = 1000;
  */
 export const SILENT_MS = 1.5 * BEAT_EVERY_MS;
 /**
- * How long a master waits for a node that it disconnected, or that cannot know yet that this master started. Such a
+ * How long a master waits for a node that it disconnected, or that cannot know yet that this master leads. Such a
  * node may dial other masters first, and it pauses between two tries.
  */
 const RETURN_MS = 10_000;
+/** How long the only master of a cluster waits after its start: its nodes dial no other one. */
+const SOLE_RETURN_MS = 2000;
 
 interface Heard {
   /** The waking time of the last beat, or a later time until which the node does not count as silent. */
@@ -34,12 +36,15 @@ interface NodeContact {
   readonly silentMs: number;
   /** The time since the node announced that it will be back; null: no announcement. */
   readonly goneForMs: number | null;
+  /** The time since this master began to lead, for a node that was not heard of since. */
+  readonly awaitedMs?: number;
 }
 
 export class BeatBook {
   readonly #clock: Clock;
   readonly #nodes = new Map<string, Heard>();
   #awakeBase = 0;
+  #returnMs = RETURN_MS;
   #lastTick: number;
   #timer: TimerHandle | undefined;
   #tick = 0;
@@ -50,8 +55,9 @@ export class BeatBook {
     this.#lastTick = clock.monotonic();
   }
 
-  /** Begins anew: each node gets time to find this master. Repeatable after `stop`. */
-  start(): void {
+  /** Begins anew: each node gets time to find this master, `isSole` or one of several. Repeatable after `stop`. */
+  start({ isSole = false } = {}): void {
+    this.#returnMs = isSole ? SOLE_RETURN_MS : RETURN_MS;
     this.#nodes.clear();
     this.#awakeBase = 0;
     this.#tick++;
@@ -90,7 +96,12 @@ export class BeatBook {
     const heard = this.#nodes.get(nodeId);
     const awake = this.#awake();
     if (heard === undefined)
-      return { isConnected: false, silentMs: Math.max(0, awake - RETURN_MS), goneForMs: null };
+      return {
+        isConnected: false,
+        silentMs: Math.max(0, awake - this.#returnMs),
+        goneForMs: null,
+        awaitedMs: awake,
+      };
     return {
       isConnected: heard.isConnected,
       silentMs: Math.max(0, awake - heard.awakeAt),

@@ -9,7 +9,7 @@ import { DroverError } from '../../model/errors.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { CertificateMaker } from './certificate-thread.js';
 import { generatePrivateKey, type KeyPair } from './certificates.js';
-import { fingerprintOf, isIssuedBy } from './peer-certificate.js';
+import { fingerprintOf, isIssuedBy, isPair } from './peer-certificate.js';
 
 const DAY_MS = 86_400_000;
 const AUTHORITY_MS = 36_500 * DAY_MS;
@@ -174,7 +174,8 @@ function readAuthority(name: string, text: string): Known {
     const certificate = new X509Certificate(text);
     const [key] = /-----BEGIN PRIVATE KEY-----[^-]+-----END PRIVATE KEY-----\n/.exec(text) ?? [];
     if (key === undefined || !certificate.ca) throw new Error('key or certificate is missing');
-    if (!createPublicKey(key).equals(certificate.publicKey)) throw new Error('key and certificate differ');
+    if (!isPair(key, certificate)) throw new Error('key and certificate differ');
+    if (!certificate.verify(certificate.publicKey)) throw new Error('the certificate was changed');
     return { pair: { key, certificate: certificate.toString() }, certificate };
   } catch (cause) {
     throw new DroverError(
@@ -193,9 +194,7 @@ function readAuthority(name: string, text: string): Known {
 export function readServerPair(text: string | undefined): KeyPair | undefined {
   try {
     const { key, certificate } = serverSchema.parse(JSON.parse(text ?? ''));
-    return createPublicKey(key).equals(new X509Certificate(certificate).publicKey)
-      ? { key, certificate }
-      : undefined;
+    return isPair(key, new X509Certificate(certificate)) ? { key, certificate } : undefined;
   } catch {
     return undefined;
   }
@@ -205,7 +204,9 @@ export function readServerPair(text: string | undefined): KeyPair | undefined {
 function readServer(text: string | undefined, authority: X509Certificate): ServerCredential | undefined {
   try {
     const server = serverSchema.parse(JSON.parse(text ?? ''));
-    return isIssuedBy(new X509Certificate(server.certificate), authority, 'server') ? server : undefined;
+    const certificate = new X509Certificate(server.certificate);
+    const isWhole = isIssuedBy(certificate, authority, 'server') && isPair(server.key, certificate);
+    return isWhole ? server : undefined;
   } catch {
     return undefined;
   }

@@ -3,7 +3,7 @@
  * cluster's own authority, never on a date: a node whose clock is wrong by years must still find its master. members.ts
  * decides by the master's clock whether a node's certificate has ended.
  */
-import { createHash, type KeyObject, type X509Certificate } from 'node:crypto';
+import { createHash, type KeyObject, sign, verify, type X509Certificate } from 'node:crypto';
 import { nameSchema } from '../../model/names.js';
 
 /** The object identifiers of the two possible uses of a certificate. */
@@ -20,6 +20,15 @@ export function isIssuedBy(certificate: X509Certificate, authority: X509Certific
     usages?.length === 1 &&
     usages[0] === USAGE[usage]
   );
+}
+
+/**
+ * True when the private key, as PEM, signs what the certificate's public key verifies. Comparing public halves is not
+ * enough: the text of a key holds its public half too, which stays when the secret half changes.
+ */
+export function isPair(key: string, { publicKey }: X509Certificate): boolean {
+  const probe = Buffer.from('drover');
+  return verify('sha256', probe, publicKey, sign('sha256', probe, key));
 }
 
 /** The common name if it is a node's id; undefined otherwise. */

@@ -17,7 +17,7 @@ import type { SecretFile } from '../trust/authority.js';
 import { generatePrivateKey } from '../trust/certificates.js';
 import { type JoinRequest, joinQuestion, joinStatement } from '../trust/join-messages.js';
 import type { JoinToken } from '../trust/join-token.js';
-import { fingerprintOf, isIssuedBy, nodeIdOf } from '../trust/peer-certificate.js';
+import { fingerprintOf, isIssuedBy, isPair, nodeIdOf } from '../trust/peer-certificate.js';
 import { askMasters, type KnownMasters } from './known-masters.js';
 import { MasterDialer } from './master-dialer.js';
 
@@ -256,8 +256,10 @@ function publicHalf(key: string): string {
 function parseCredential(name: string, text: string): Credential {
   try {
     const credential = credentialSchema.parse(JSON.parse(text));
-    new X509Certificate(credential.authority);
-    createPublicKey(credential.key);
+    const authority = new X509Certificate(credential.authority);
+    const certificate = new X509Certificate(credential.certificate);
+    if (!certificate.verify(authority.publicKey) || !isPair(credential.key, certificate))
+      throw new Error('its key and certificates do not belong together');
     return credential;
   } catch (cause) {
     throw new DroverError(

@@ -94,12 +94,12 @@ export class HeldSession implements HeldRun {
   }
 
   /**
-   * Takes over a session of an earlier owner. Undefined: the session never began, and nothing is left of it. Throws the
+   * Takes over a session of an earlier owner. Undefined: the session never began, and nothing is left of it, or it is a copy of another root's. Throws the
    * disk's error, and then changes nothing.
    */
   static async takeUp(directory: RunDirectory, services: SessionServices): Promise<HeldSession | undefined> {
     const { record, place, exit } = directory;
-    if (record === undefined) {
+    if (record === undefined || directory.isCopied) {
       await directory.remove();
       return undefined;
     }

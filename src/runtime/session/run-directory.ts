@@ -26,6 +26,8 @@ export interface RunRecord {
   /** A secret of the session's shell: see `endMark` in session-prelude.ts. */
   readonly nonce: string;
   readonly log: StartRequest['log'];
+  /** The inode of the run's directory. A copied root has another one: its copied runs are those of the original. */
+  readonly inode?: number | undefined;
 }
 
 export interface SpoolPlace {
@@ -46,7 +48,7 @@ export interface OutputPlace {
 
 const NAME = /^([a-z0-9]{6})\.(\d+)$/;
 
-const isRecord = fields<RunRecord>({ bootId: isText, nonce: isText, log: isLog });
+const isRecord = fields<RunRecord>({ bootId: isText, nonce: isText, log: isLog, inode: orNone(isNumber) });
 const isLogPlace = fields<LogPlace>({ segment: isNumber, offset: isNumber });
 const isPlace = fields<OutputPlace>({
   spool: fields<SpoolPlace>({ file: isNumber, offset: isNumber }),
@@ -86,7 +88,7 @@ export class RunDirectory implements SessionRun {
   async create(record: RunRecord): Promise<void> {
     await this.remove();
     mkdirSync(this.directory, { mode: 0o700 });
-    this.#write('run.json', record);
+    this.#write('run.json', { ...record, inode: this.#inode });
   }
 
   /**
@@ -108,6 +110,16 @@ export class RunDirectory implements SessionRun {
 
   get record(): RunRecord | undefined {
     return this.#read('run.json', isRecord);
+  }
+
+  /** True when this directory was copied from another root, whose owner holds the run. */
+  get isCopied(): boolean {
+    const inode = this.record?.inode;
+    return inode !== undefined && inode !== this.#inode;
+  }
+
+  get #inode(): number {
+    return statSync(this.directory).ino;
   }
 
   get place(): OutputPlace | undefined {

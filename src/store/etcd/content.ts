@@ -28,6 +28,7 @@ export function contentOf(snapshot: Snapshot, keys: StoreKeys): Content {
   const entries = new Map<string, Entry>();
   let summary: Content['summary'] = { revision: 0, entries: 0 };
   let summaryRevision = 0;
+  if (snapshot.entries.some(({ key }) => key === keys.filling)) throw unfinished(keys.prefix);
   for (const { key, value, modRevision } of snapshot.entries) {
     if (key.startsWith(keys.records)) {
       const id = key.slice(keys.records.length);
@@ -93,6 +94,13 @@ export function corrupt(problem: string): DroverError {
   return new DroverError(
     'DRV_STORE_CORRUPT',
     `the state on etcd is damaged: ${problem}. Nothing was changed. Restore etcd from a backup, or take another prefix to start empty`,
+  );
+}
+
+function unfinished(prefix: string): DroverError {
+  return new DroverError(
+    'DRV_STORE_CORRUPT',
+    `a move or a restore of a state to etcd was interrupted, and what it has written under ${prefix} is not whole. What it was written from is whole: the file of the master, or the backup. Remove the rest (etcdctl del --prefix ${prefix}), then run "drover store migrate --to etcd" or "drover store restore" again`,
   );
 }
 

@@ -30,6 +30,8 @@ export interface StoreKeys {
   readonly prefix: string;
   readonly leader: string;
   readonly summary: string;
+  /** The key that exists while a whole state is written under the prefix. */
+  readonly filling: string;
   /** The prefix of the keys of masters. */
   readonly masters: string;
   /** The prefix of the keys of records. */
@@ -42,6 +44,7 @@ export function storeKeys(prefix: string): StoreKeys {
     prefix: `${prefix}/`,
     leader: `${prefix}/leader`,
     summary: `${prefix}/summary`,
+    filling: `${prefix}/filling`,
     masters: `${prefix}/masters/`,
     records: `${prefix}/records/`,
   };

@@ -110,7 +110,7 @@ export async function fillEtcd(options: OpenEtcdStoreOptions, state: StoreState)
         `etcd ${etcd.name} holds a state under ${keys.prefix} already; remove it first (etcdctl del --prefix ${keys.prefix}), or take another prefix`,
       );
     const size = { revision: state.revision, entries: state.entries.length };
-    for (const changes of requestsFor(keys, state.entries)) {
+    for (const changes of marked(keys, [...requestsFor(keys, state.entries)])) {
       const write = { number: writer.nextNumber(), changes, ...size };
       await untilAnswered({ clock, signal, onFailure }, () => writer.commit(write));
     }
@@ -191,6 +191,18 @@ function failureLog(
       onWait(line);
     }
   };
+}
+
+/** The requests with a key from the first to the last of them, which tells an interrupted fill from damage. */
+function marked(
+  { filling }: StoreKeys,
+  requests: readonly (readonly KeyChange[])[],
+): readonly (readonly KeyChange[])[] {
+  if (requests.length < 2) return requests;
+  const mark = { do: 'put', key: filling, value: Buffer.alloc(0) } as const;
+  const first = [mark, ...(requests[0] ?? [])];
+  const last = [...(requests.at(-1) ?? []), { do: 'delete', key: filling } as const];
+  return [first, ...requests.slice(1, -1), last];
 }
 
 /** Groups the changes into requests. Yields at least one request, which may be empty. */

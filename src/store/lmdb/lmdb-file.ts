@@ -28,10 +28,10 @@ const WORD = 8;
 export function findDamage(file: string): string | undefined {
   const fd = openSync(file, 'r');
   try {
-    const pages = new Pages(fd);
-    const { free, main } = pages.latest;
+    const pages = new Pages(fd, latestOf(fd));
+    const { main } = pages.meta;
     if (main.root !== undefined) walk(pages, main.root, main.depth, (node) => checkValue(pages, node));
-    if (free.root !== undefined) walk(pages, free.root, free.depth, freeListCheck(pages));
+    claimFreePages(pages);
     return undefined;
   } catch (error) {
     if (error instanceof Damage) return error.message;
@@ -41,38 +41,62 @@ export function findDamage(file: string): string | undefined {
   }
 }
 
-/** The pages of a file. Each page has a single use: in a tree, as part of a value, or free. */
-class Pages {
-  readonly latest: Meta;
+/** Reads meta page 0 or 1. Throws Damage. */
+export function readMetaOf(fd: number, page: 0 | 1, pageSize: number): Meta {
+  return readMeta(readBytes(fd, page * pageSize, META_BYTES), page);
+}
+
+/** The newer meta page. Throws Damage unless both are as LMDB leaves them. */
+function latestOf(fd: number): Meta {
+  const first = readMetaOf(fd, 0, 0);
+  const second = readMetaOf(fd, 1, first.pageSize);
+  const latest = first.transaction > second.transaction ? first : second;
+  const apart = Math.abs(first.transaction - second.transaction);
+  // Transaction n writes meta page n % 2; the other page keeps n - 1. Before the first transaction both hold 0.
+  const inPlace = second.transaction % 2 === 1 && first.transaction % 2 === 0 && apart === 1;
+  if (!inPlace && latest.transaction !== 0)
+    throw new Damage(`its meta pages do not follow each other (${first.transaction}, ${second.transaction})`);
+  if (first.kind !== second.kind) throw new Damage('its meta pages contradict each other');
+  return latest;
+}
+
+function readBytes(fd: number, offset: number, length: number): Buffer {
+  const bytes = Buffer.allocUnsafe(length);
+  if (readSync(fd, bytes, 0, length, offset) !== length)
+    throw new Damage(`it is cut off after ${fstatSync(fd).size} bytes`);
+  return bytes;
+}
+
+/**
+ * The pages of a file as a meta page describes them. Each page has a single use: in a tree, as part of a value, or
+ * free.
+ */
+export class Pages {
+  readonly meta: Meta;
   readonly #fd: number;
   readonly #bytes: number;
   /** For each page: 1 when its use is known. */
   readonly #used: Uint8Array;
 
-  constructor(fd: number) {
+  constructor(fd: number, meta: Meta) {
+    this.meta = meta;
     this.#fd = fd;
     this.#bytes = fstatSync(fd).size;
-    const first = readMeta(this.read(0, META_BYTES), 0);
-    const second = readMeta(this.read(first.pageSize, META_BYTES), 1);
-    this.latest = first.transaction > second.transaction ? first : second;
-    const apart = Math.abs(first.transaction - second.transaction);
-    // Transaction n writes meta page n % 2; the other page keeps n - 1. Before the first transaction both hold 0.
-    const inPlace = second.transaction % 2 === 1 && first.transaction % 2 === 0 && apart === 1;
-    if (!inPlace && this.latest.transaction !== 0)
-      throw new Damage(
-        `its meta pages do not follow each other (${first.transaction}, ${second.transaction})`,
-      );
-    if (first.kind !== second.kind) throw new Damage('its meta pages contradict each other');
     // Free pages at the end may never have been written, so the file may be a little shorter than it says.
-    const present = this.#bytes / this.latest.pageSize;
-    if (this.latest.lastPage > 2 * present + MAX_MISSING_PAGES)
-      throw new Damage(`it says to have ${this.latest.lastPage} pages, but has ${present}`);
-    this.#used = new Uint8Array(this.latest.lastPage + 1);
+    const present = this.#bytes / meta.pageSize;
+    if (meta.lastPage > 2 * present + MAX_MISSING_PAGES)
+      throw new Damage(`it says to have ${meta.lastPage} pages, but has ${present}`);
+    this.#used = new Uint8Array(meta.lastPage + 1);
+  }
+
+  /** The pages whose use is not known yet. */
+  *unclaimed(): Generator<number> {
+    for (let page = 2; page < this.#used.length; page++) if (this.#used[page] === 0) yield page;
   }
 
   /** Notes the use of `count` pages from `page` on. A second use of a page is damage. */
   claim(page: number, count: number): void {
-    if (page < 2 || count < 1 || page + count - 1 > this.latest.lastPage)
+    if (page < 2 || count < 1 || page + count - 1 > this.meta.lastPage)
       throw new Damage(`it refers to page ${page}, which does not exist`);
     for (let each = page; each < page + count; each++) {
       if (this.#used[each] === 1) throw new Damage(`page ${each} is used twice`);
@@ -84,16 +108,15 @@ class Pages {
   claimWritten(page: number, count: number, bytes: number): Buffer {
     this.claim(page, count);
     const end = page + count;
-    if (end * this.latest.pageSize > this.#bytes)
+    if (end * this.meta.pageSize > this.#bytes)
       throw new Damage(`it is cut off: ${this.#bytes} bytes, but page ${end - 1} is in use`);
-    return this.read(page * this.latest.pageSize, bytes);
+    return this.read(page, bytes);
   }
 
-  read(offset: number, length: number): Buffer {
-    const bytes = Buffer.allocUnsafe(length);
-    if (readSync(this.#fd, bytes, 0, length, offset) !== length)
-      throw new Damage(`it is cut off after ${this.#bytes} bytes`);
-    return bytes;
+  /** Reads `bytes` from the start of a page on, whatever its use. */
+  read(page: number, bytes: number): Buffer {
+    if (bytes > this.#bytes) throw new Damage(`page ${page} is said to begin ${bytes} bytes`);
+    return readBytes(this.#fd, page * this.meta.pageSize, bytes);
   }
 }
 
@@ -106,8 +129,8 @@ function walk(
   depth: number,
   visit: (node: TreeNode, index: number) => void,
 ): void {
-  const bytes = pages.claimWritten(page, 1, pages.latest.pageSize);
-  checkHeader(bytes, page, pages.latest);
+  const bytes = pages.claimWritten(page, 1, pages.meta.pageSize);
+  checkHeader(bytes, page, pages.meta);
   readNodes(bytes, page, depth > 1 ? 'branch' : 'leaf').forEach((node, index) => {
     visit(node, index);
     if (node.child !== undefined) walk(pages, node.child, depth - 1, visit);
@@ -121,8 +144,14 @@ function checkValue(pages: Pages, { onPages }: TreeNode): void {
 /** The first `bytes` of a value that lies on pages outside of its tree. */
 function readOnPages(pages: Pages, value: OnPages, bytes: number): Buffer {
   const read = pages.claimWritten(value.page, value.count, bytes);
-  checkOverflow(read, value, pages.latest);
+  checkOverflow(read, value, pages.meta);
   return read;
+}
+
+/** Claims the pages that a transaction may use. Throws Damage when their lists are not whole. */
+export function claimFreePages(pages: Pages): void {
+  const { free } = pages.meta;
+  if (free.root !== undefined) walk(pages, free.root, free.depth, freeListCheck(pages));
 }
 
 /**
@@ -135,7 +164,7 @@ function freeListCheck(pages: Pages): (node: TreeNode, index: number) => void {
     // A branch gives no key for its first child: that child holds all keys before the second entry.
     if (node.child !== undefined && index === 0) return;
     const transaction = node.key.length === WORD ? Number(node.key.readBigUInt64LE(0)) : 0;
-    if (transaction <= last || transaction > pages.latest.transaction)
+    if (transaction <= last || transaction > pages.meta.transaction)
       throw new Damage('the lists of its free pages are out of order');
     // The key of a branch's entry may equal the first key below it, so allow the same number once more.
     last = node.child === undefined ? transaction : transaction - 1;
@@ -145,7 +174,7 @@ function freeListCheck(pages: Pages): (node: TreeNode, index: number) => void {
 
 function listOf(pages: Pages, { value, onPages }: TreeNode): Buffer {
   if (onPages === undefined) return value ?? Buffer.alloc(0);
-  const most = Math.min(HEADER_BYTES + onPages.bytes, onPages.count * pages.latest.pageSize);
+  const most = Math.min(HEADER_BYTES + onPages.bytes, onPages.count * pages.meta.pageSize);
   return readOnPages(pages, onPages, most).subarray(HEADER_BYTES);
 }
 

@@ -121,6 +121,22 @@ export function readNodes(bytes: Buffer, page: number, kind: 'branch' | 'leaf'):
   return nodes;
 }
 
+/**
+ * The entries of a page that may be damaged, as far as their places on it can be. The caller must judge each of them,
+ * and an entry of a branch may lead anywhere.
+ */
+export function* readNodesLoosely(bytes: Buffer, kind: 'branch' | 'leaf'): Generator<TreeNode> {
+  const end = bytes.length - HEADER_BYTES;
+  const lower = Math.min(bytes.readUInt16LE(20), end - 1);
+  const upper = bytes.readUInt16LE(22);
+  for (let at = 0; at + 1 < lower; at += 2) {
+    const start = bytes.readUInt16LE(HEADER_BYTES + at);
+    if (start < upper || start % 2 !== 0 || start + NODE_HEADER_BYTES > end) continue;
+    const { node, size } = readNode(bytes.subarray(HEADER_BYTES + start), kind);
+    if (start + size <= end) yield node;
+  }
+}
+
 /** Reads the entry at the start of `bytes`; `size`: the size that it claims. */
 function readNode(bytes: Buffer, kind: 'branch' | 'leaf'): { node: TreeNode; size: number } {
   const length = bytes.readUInt32LE(0);

@@ -24,9 +24,9 @@ import {
 import { type EntryDatabase, LmdbStore, openDatabase } from './lmdb-store.js';
 import type { FenceOptions } from './writer-fence.js';
 
-const DATA_FILE = 'store.mdb';
+export const DATA_FILE = 'store.mdb';
 /** The file that marks that a store was made here. If it were missing, a lost data file would look like a new node. */
-const MARKER_FILE = 'store-created';
+export const MARKER_FILE = 'store-created';
 /** How many checks may fail: a file that another process is writing can look damaged to plain reads for a moment. */
 const MOST_CHECKS = 3;
 
@@ -230,7 +230,7 @@ function explain(error: unknown, file: string): DroverError {
     });
   return new DroverError(
     'DRV_STORE_CORRUPT',
-    `the store ${file} is damaged: ${messageOf(error)}. Nothing was changed. Restore the file from a backup, or move its directory away to start empty; then start with --accept-older`,
+    `the store ${file} is damaged: ${messageOf(error)}. Nothing was changed. Set what is broken aside with "drover store repair", restore a backup with "drover store restore", or move its directory away to start empty; after the last two start with --accept-older`,
     { cause: error },
   );
 }

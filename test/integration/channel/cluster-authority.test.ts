@@ -1,7 +1,7 @@
 /** The master's authority and certificates over starts: made once, kept, told apart from damage, and private. */
 
 import { createPublicKey, X509Certificate } from 'node:crypto';
-import { chmodSync, mkdtempSync, rmSync, statSync, truncateSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -94,6 +94,23 @@ describe('the authority of a cluster', () => {
       code: 'DRV_NODE_ROOT_UNUSABLE',
       message: expect.stringMatching(/^data\/cluster\/authority.pem is damaged, .* restore it from a backup/),
     });
+  });
+
+  it('refuses a file with a flipped bit in the key or the certificate', async () => {
+    await (await open()).ensure();
+    const sound = readFileSync(path('authority.pem'), 'utf8');
+    const lines = sound
+      .split('\n')
+      .flatMap((line, index) => (line.startsWith('-') || line === '' ? [] : [index]));
+    for (const index of lines) {
+      const changed = sound.split('\n');
+      const line = changed[index] ?? '';
+      changed[index] = `${line[0] === 'A' ? 'B' : 'A'}${line.slice(1)}`;
+      if (changed[index] === line) continue;
+      writeFileSync(path('authority.pem'), changed.join('\n'));
+      await expect(open()).rejects.toThrow('data/cluster/authority.pem is damaged');
+    }
+    expect(lines.length).toBeGreaterThan(8);
   });
 
   it('makes a server certificate anew when its file is damaged', async () => {

@@ -1,13 +1,26 @@
 /** `drover store`: the state of a stopped master goes to etcd and back, and into a backup, whole. Needs etcd-server. */
 import { existsSync } from 'node:fs';
-import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import {
+  appendFile,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  truncate,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { backupStore, migrateStore, restoreStore } from '../../../src/daemon/store-transfer.js';
+import { backupStore, migrateStore, repairStores, restoreStore } from '../../../src/daemon/store-transfer.js';
+import { SystemClock } from '../../../src/loop/system-clock.js';
 import { prepareRoot, type RootPaths } from '../../../src/node/root.js';
 import { acquireRootLock } from '../../../src/node/root-lock.js';
+import { writeBackup } from '../../../src/store/backup-file.js';
 import { EPOCH_BASE, lastInCommon, lineOf } from '../../../src/store/epoch-base.js';
+import { EtcdClient } from '../../../src/store/etcd/wire/client.js';
 import { fillStore, openStore } from '../../../src/store/lmdb/open.js';
 import type { StoreState } from '../../../src/store/store.js';
 import { type EtcdCluster, hasEtcd, startEtcd } from '../../support/etcd/etcd-server.js';
@@ -105,6 +118,22 @@ describe.skipIf(!hasEtcd)('between a file and etcd', () => {
     expect(await openTestStore(etcd.endpoints, { prefix }).then((one) => one.close().then(() => 1))).toBe(1);
   });
 
+  it('calls an interrupted move that, and says what to remove', async () => {
+    await fillFile();
+    await configure(onEtcd());
+    const client = new EtcdClient({ endpoints: etcd.endpoints, clock: new SystemClock() });
+    await migrateStore(paths.root, 'etcd', say);
+    const { entries } = await client.range({ key: `${prefix}/filling` });
+    expect(entries).toEqual([]);
+    const changes = [{ do: 'put', key: `${prefix}/filling`, value: Buffer.alloc(0) }] as const;
+    await client.transact({ comparisons: [], changes, otherwiseRead: [] });
+    client.close();
+    await expect(openTestStore(etcd.endpoints, { prefix })).rejects.toMatchObject({
+      code: 'DRV_STORE_CORRUPT',
+      message: expect.stringMatching(/^a move or a restore .* was interrupted.*etcdctl del --prefix /),
+    });
+  });
+
   it('is restored on etcd from a backup of a file', async () => {
     const before = await fillFile();
     await configure({ kind: 'lmdb' });
@@ -151,10 +180,68 @@ it('is not restored from a file that is not whole, nor under a running master', 
   await configure({ kind: 'lmdb' });
   const backup = join(paths.root, 'backup');
   await backupStore(paths.root, backup, say);
-  await appendFile(backup, '{"key":"more","revision":1,"value":1}\n');
-  await expect(restoreStore(paths.root, backup, say)).rejects.toThrow('it holds 451 entries, but says 450');
+  await appendFile(backup, '00000000 {"key":"more","revision":1,"value":1}\n');
+  await expect(restoreStore(paths.root, backup, say)).rejects.toThrow(
+    'the checksum of line 452 is wrong (more)',
+  );
   const lock = await acquireRootLock(paths);
   await expect(backupStore(paths.root, backup, say)).rejects.toMatchObject({ code: 'DRV_NODE_ROOT_LOCKED' });
   await lock.release();
   expect((await readFileStore()).entries).toHaveLength(450);
+});
+
+it('is judged by the schemas of its records: told, and refused where no checksum shows that it is whole', async () => {
+  await configure({ kind: 'lmdb' });
+  const backup = join(paths.root, 'backup');
+  const entry = { key: 'keys/admin', revision: 1, value: { hash: 'no hash' } };
+  await writeBackup(backup, { revision: 1, entries: [entry] });
+  const said: string[] = [];
+  await restoreStore(paths.root, backup, (line) => said.push(line));
+  expect(said).toEqual([
+    expect.stringMatching(
+      /^warning: the record keys\/admin cannot be read \(.+\): the master will set it aside$/,
+    ),
+  ]);
+  const head = { drover: 'store backup', format: 1, revision: 1, entries: 1 };
+  await writeFile(backup, `${JSON.stringify(head)}\n${JSON.stringify(entry)}\n`);
+  await expect(restoreStore(paths.root, backup, (line) => said.push(line))).rejects.toMatchObject({
+    code: 'DRV_STORE_CORRUPT',
+    message: expect.stringContaining(`${backup}: the record keys/admin cannot be read (`),
+  });
+  expect(said.at(-1)).toContain('has format 1, without checksums');
+});
+
+it('is repaired: one broken record is set aside, everything else stays, and the damaged file is kept', async () => {
+  const before = await fillFile();
+  await configure({ kind: 'lmdb' });
+  expect(await repairStores(paths.root)).toBe(`the store ${directory} is whole: nothing was changed`);
+  const file = join(directory, 'store.mdb');
+  const damaged = Buffer.from(await readFile(file));
+  const value = '{"n":77,"i":1}';
+  for (let at = damaged.indexOf(value); at >= 0; at = damaged.indexOf(value, at + 1))
+    damaged.write('8', at + 5);
+  await writeFile(file, damaged);
+  await expect(openStore({ directory })).rejects.toThrow(
+    'Set what is broken aside with "drover store repair"',
+  );
+  const report = await repairStores(paths.root);
+  expect(report).toContain('the checksum of instances/77-1 is wrong');
+  expect(report).toContain('449 entries at revision');
+  const kept = / is kept in (.+)$/m.exec(report)?.[1] ?? '';
+  expect((await readFile(join(kept, 'store.mdb'))).equals(damaged)).toBe(true);
+  expect(withoutBase(await readFileStore())).toEqual({
+    revision: before.revision,
+    entries: before.entries.filter(({ key }) => key !== 'instances/77-1'),
+  });
+});
+
+it('is left as it was when nothing of it can be read', async () => {
+  await fillFile();
+  await configure({ kind: 'lmdb' });
+  await truncate(join(directory, 'store.mdb'), 100);
+  await expect(repairStores(paths.root)).rejects.toMatchObject({
+    code: 'DRV_STORE_CORRUPT',
+    message: expect.stringContaining(`nothing in ${directory} can be read (it is cut off`),
+  });
+  expect((await stat(join(directory, 'store.mdb'))).size).toBe(100);
 });

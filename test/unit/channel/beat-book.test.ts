@@ -63,9 +63,9 @@ describe('the beat book', () => {
 
   it('counts a node that was never heard of as silent once it had time to find this master', async () => {
     await clock.advance(9500);
-    expect(book.contact('ghost')).toEqual({ isConnected: false, silentMs: 0, goneForMs: null });
+    expect(book.contact('ghost')).toMatchObject({ isConnected: false, silentMs: 0, awaitedMs: 9500 });
     await clock.advance(4500);
-    expect(book.contact('ghost')).toEqual({ isConnected: false, silentMs: 4000, goneForMs: null });
+    expect(book.contact('ghost')).toMatchObject({ isConnected: false, silentMs: 4000, awaitedMs: 14_000 });
     expect(book.lastBeatAt('ghost')).toBeUndefined();
     book.beat('ghost');
     book.bye('ghost');
@@ -93,6 +93,15 @@ describe('the beat book', () => {
     expect(book.contact('alpha')).toEqual({ isConnected: false, silentMs: 5000, goneForMs: 5000 });
     book.connected('alpha');
     expect(book.contact('alpha')).toEqual({ isConnected: true, silentMs: 0, goneForMs: null });
+  });
+
+  it('gives nodes 2 s to find the only master, because they dial no other one', async () => {
+    book.stop();
+    book.start({ isSole: true });
+    await clock.advance(2000);
+    expect(book.contact('ghost').silentMs).toBe(0);
+    await clock.advance(6000);
+    expect(book.contact('ghost')).toMatchObject({ isConnected: false, silentMs: 6000, awaitedMs: 8000 });
   });
 
   it('gives a node that this master sent away the time to find it again', async () => {

@@ -25,6 +25,12 @@ function decide(fields: Partial<NodeFacts>): string[] {
 const GONE = { isConnected: false } as const;
 
 describe('the plan of the heartbeat controller', () => {
+  it('says of a node that was never heard of for how long this master has led', () => {
+    expect(decide({ ...GONE, silentMs: 6000, awaitedMs: 8000 })).toEqual([
+      'lost: not heard of in the 8.0 s since this master began to lead (nodeTimeoutMs 6000)',
+    ]);
+  });
+
   it('has no steps while beats arrive, and looks again when the next would be overdue', () => {
     expect(decide({ silentMs: 1500, standing: ['a'] })).toEqual(['look again in 4500 ms']);
   });
