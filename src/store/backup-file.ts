@@ -1,6 +1,6 @@
 /**
- * A whole store as a file: a head with the number of entries and a checksum of the whole file, then a line for each
- * entry: the CRC-32 of its JSON text, a space, and that text. Files of format 1 have no checksums.
+ * A whole store as a file. The head has the number of entries and a checksum of the whole file. A line for each entry
+ * follows: the CRC-32 of its JSON text, a space, and that text. Files of format 1 have no checksums.
  */
 import { createHash } from 'node:crypto';
 import { stat } from 'node:fs/promises';

@@ -64,7 +64,7 @@ export class CallPeer {
   readonly #serving = new Map<number, Serving>();
   /** Cancelled calls, whose answers may still be on their way. */
   readonly #cancelled = new Set<number>();
-  /** Of older calls up to this one nothing is known: an answer to them counts as cancelled. */
+  /** The newest id that is no longer remembered. An answer to a call up to it counts as an answer to a cancelled call. */
   #forgottenId = 0;
   #nextId = 1;
 

@@ -23,7 +23,7 @@ const SUMMARY_BYTE = 0x10;
 const PAGE_SIZES = [4096, 8192, 16_384, 32_768, 65_536];
 
 export interface Salvaged extends StoreState {
-  /** What is broken or missing, a line each, for a person. */
+  /** The broken and missing parts, a line each, for a person. */
   readonly losses: readonly string[];
 }
 
