@@ -869,7 +869,7 @@ describe('help', () => {
 
 describe('stop', () => {
   it('ends the daemon and says that instances go on', async () => {
-    expect(await world.run('stop')).toMatch(/^Drover stops now\. Instances go on running/);
+    expect(await world.run('stop')).toMatch(/^Drover stops now on node alpha\. Instances go on running/);
     expect(world.stops).toBe(1);
   });
 
