@@ -143,7 +143,9 @@ it('refuses a truncated store and changes nothing of it', async () => {
   const store = join(world.paths.store, 'master', 'store.mdb');
   const whole = readFileSync(store);
   truncateSync(store, whole.length / 2);
-  expect(await refusalOf()).toMatch(/store\.mdb is damaged: .*Restore the file from a backup/);
+  expect(await refusalOf()).toMatch(
+    /store\.mdb is damaged: .*Set what is broken aside with "drover store repair", restore a backup/,
+  );
   expect(statSync(store).size).toBe(whole.length / 2);
   expect((await world.processes.marked()).map(({ pid }) => pid)).toEqual(
     before.map(({ processPid }) => processPid),

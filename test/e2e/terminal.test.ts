@@ -134,7 +134,10 @@ it('without a terminal has no prompt; the command stop comes over HTTP, is answe
   const { status, text } = await world.api.send('POST', '/commands/execute', { command: 'stop' });
   expect([status, JSON.parse(text)]).toEqual([
     200,
-    { command: 'stop', output: expect.stringMatching(/^Drover stops now\. Instances go on running/) },
+    {
+      command: 'stop',
+      output: expect.stringMatching(/^Drover stops now on node \S+\. Instances go on running/),
+    },
   ]);
   expect(await world.daemon.ended).toEqual({ code: 0, signal: null });
   await world.start();
@@ -148,7 +151,7 @@ it('leaves instances running on the command stop, and says so', async () => {
   const before = await world.untilOnline('service', 1);
   screen.type('stop\r');
   expect(await screen.ended).toBe(0);
-  expect(screen.lines.join('\n')).toMatch(/Drover stops now\. Instances go on running/);
+  expect(screen.lines.join('\n')).toMatch(/Drover stops now on node \S+\. Instances go on running/);
   await world.start();
   const after = await world.untilOnline('service', 1);
   expect(after.map(({ processPid }) => processPid)).toEqual(before.map(({ processPid }) => processPid));
