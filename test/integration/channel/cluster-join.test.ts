@@ -1,4 +1,5 @@
 /** Joining a cluster over real TLS: who is let in, with what, and what both sides say of who is not. */
+import { X509Certificate } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Transport } from '../../../src/channel/protocol/transport.js';
 import { formatJoinToken, parseJoinToken } from '../../../src/channel/trust/join-token.js';
@@ -292,7 +293,7 @@ describe('joining a cluster', () => {
     });
   });
 
-  it('does not go to a master with the certificate of another cluster: the file is named', async () => {
+  it('refuses the certificate of another cluster, at the node by its file and at the master', async () => {
     const other = new ClusterWorld(clock);
     await other.start();
     try {
@@ -305,6 +306,10 @@ describe('joining a cluster', () => {
         code: 'DRV_NODE_ROOT_UNUSABLE',
         message: expect.stringMatching(/member\.json/),
       });
+      const foreign = new X509Certificate(credential.certificate);
+      await expect(world.members.identify(foreign)).rejects.toThrow(
+        'the certificate is not one of this cluster',
+      );
     } finally {
       await other.stop();
     }
