@@ -203,8 +203,8 @@ export class InstanceCreations {
       if (configuration === undefined) throw unknownConfiguration(configurationName);
       const creation = make(configuration.value);
       if (creation === undefined) return undefined;
-      // Without a rollout, no check is needed: one that begins now finds these instances, and replaces those
-      // that have the former content.
+      // A configuration without a rollout needs no check of it: a rollout that begins now finds these instances, and
+      // replaces those that have the former content.
       const rollout = rollouts.get(configurationName);
       const checks: Operation[] = [
         { do: 'check', key: configurationKey(configurationName), expectedRevision: configuration.revision },

@@ -31,15 +31,19 @@ const newSessionSchema = z.object({
     .describe('the latest end, such as `8h`; null: after 7 days, or with its key'),
 });
 
-const sessionFields = {
-  id: z.string().describe('id of the session, which is not secret'),
-  key: z.string().describe('label of its key'),
+const limitFields = {
   scope: keyScopeSchema,
   configurations: z
     .array(z.string())
     .nullable()
     .describe('patterns of the configurations in sight; null: all'),
   from: z.array(z.string()).nullable().describe('addresses that may use it; null: any'),
+};
+
+const sessionFields = {
+  id: z.string().describe('id of the session, which is not secret'),
+  key: z.string().describe('label of its key'),
+  ...limitFields,
   expiresAt: z.number().describe('the latest end, in Unix milliseconds'),
   endsAt: z.number().describe('the end if the session is not used before, in Unix milliseconds'),
 };
@@ -65,12 +69,7 @@ const sessionMessageSchema = z.object({ message: z.string(), id: z.string() });
 export const whoamiSchema = z.object({
   key: z.string().describe('label of the key'),
   session: z.string().nullable().describe('id of the session; null: the key itself'),
-  scope: keyScopeSchema,
-  configurations: z
-    .array(z.string())
-    .nullable()
-    .describe('patterns of the configurations in sight; null: all'),
-  from: z.array(z.string()).nullable().describe('addresses that may use it; null: any'),
+  ...limitFields,
   expiresAt: z.number().nullable().describe('the end in Unix milliseconds; null: never'),
   endsAt: z
     .number()
