@@ -86,11 +86,15 @@ describe('POST /instances', () => {
     expect(await call('POST', '/instances', { configurationName: 'nope' })).toEqual(
       anError(400, 'no configuration "nope"'),
     );
-    expect(await call('POST', '/instances')).toEqual(anError(400, /configurationName.*expected string/));
+    expect(await call('POST', '/instances')).toEqual(
+      anError(400, /configurationName: must be a text, is missing/),
+    );
     expect(await call('POST', '/instances', { configurationName: 7 })).toEqual(
       anError(400, 'configurationName'),
     );
-    expect(await call('POST', '/instances', '[]')).toEqual(anError(400, 'expected object'));
+    expect(await call('POST', '/instances', '[]')).toEqual(
+      anError(400, 'body: must be an object in { }, is a list of 0 entries'),
+    );
     expect(await call('POST', '/instances', { configurationName: '\n<x>' })).toEqual(
       anError(400, /^there is no such configuration/),
     );
