@@ -10,6 +10,7 @@ import type { ErrorCode } from '../model/errors.js';
 import type { NodeConfiguration } from '../model/node.js';
 import { HOSTLESS, ignoreExpectations } from './http/bare-requests.js';
 import { listenAtApiPort } from './http/bind-address.js';
+import { answerSocketError } from './http/error-reply.js';
 import { JSON_TYPE } from './http/json-reply.js';
 import { pingAnswer } from './routes/node-routes.js';
 import { TLS_VERSIONS } from './tls/tls-versions.js';
@@ -62,6 +63,7 @@ export class WaitingApi implements Part {
         : createTlsServer({ ...LIMITS, ...TLS_VERSIONS, key: pair.key, cert: pair.certificate }, answer);
     this.#server.maxConnections = MOST_CONNECTIONS;
     ignoreExpectations(this.#server);
+    this.#server.on('clientError', answerSocketError);
   }
 
   /** Begins to listen. Throws like `ApiServer`. */

@@ -256,6 +256,26 @@ describe('bodies', () => {
     expect((await send('GET', '/instances', null)).status).toBe(200);
   });
 
+  it('are asked for in words, also where the request has no Host or expects the unknown', async () => {
+    const head = (...lines: string[]): string =>
+      [
+        'GET /api/whoami HTTP/1.1',
+        `Authorization: Bearer ${world.admin}`,
+        'Connection: close',
+        ...lines,
+      ].join('\r\n');
+    const hostless = await exchange(port(), `${head()}\r\n\r\n`);
+    expect([statusOf(hostless), bodyOf(hostless)]).toEqual([
+      400,
+      refusal('header Host: is missing, and HTTP/1.1 asks for it'),
+    ]);
+    expect(hostless).toMatch(/\r\nContent-Type: application\/json/i);
+    const upgrade = `${head('Upgrade: websocket').replace('whoami', 'console')}\r\n\r\n`;
+    expect(bodyOf(await exchange(port(), upgrade))).toEqual(refusal(expect.stringContaining('header Host')));
+    expect(statusOf(await exchange(port(), `${head('Host: x', 'Expect: wonders')}\r\n\r\n`))).toBe(200);
+    expect(statusOf(await exchange(port(), `${head().replace('HTTP/1.1', 'HTTP/1.0')}\r\n\r\n`))).toBe(200);
+  });
+
   it('are limited to 1 MiB: one byte more is 413', async () => {
     const fill = (bytes: number): string => {
       const head = '{"configurationName":"hello","pad":"';

@@ -67,8 +67,8 @@ export const stateBody = z.looseObject({
   lastHeartbeat: z
     .int()
     .min(0)
-    .nullish()
-    .describe('Unix milliseconds; default: now, and never later than now'),
+    .optional()
+    .describe('Unix milliseconds; shown until the next beat; default: now'),
   players: reportedNumber,
   maxPlayers: reportedNumber,
   tps: reportedNumber,
