@@ -174,7 +174,6 @@ describe('a file', () => {
     'application/octet-stream',
     'text/plain',
     'application/json',
-    'multipart/form-data',
     'no/such+type',
     '{}',
     null,
@@ -465,10 +464,15 @@ describe('POST /templates/sync', () => {
     [undefined, null],
     ['', 'application/json'],
     ['', 'text/plain'],
-    ['{}', 'application/json'],
   ] as const)('means all of them when a plugin sends %j as %s', async (body, type) => {
     expect((await send('POST', '/sync', body, { type })).json).toMatchObject({ pattern: '*' });
     expect(world.templates.synced).toEqual(['*']);
+  });
+
+  it('is 400 for a body that names no pattern', async () => {
+    for (const body of ['{}', '{"pattern":null}', 'null', '[]', '{"storage":"s"}'])
+      expect([body, (await send('POST', '/sync', body)).status]).toEqual([body, 400]);
+    expect(world.templates.synced).toEqual([]);
   });
 
   it.each(['../*', '', 'a/b/c', 'games', 7, null])('is 400 for the pattern %j', async (pattern) => {
