@@ -6,18 +6,25 @@
 import type { TimerHandle } from '../../../src/loop/clock.js';
 import { Conflict } from '../../../src/loop/reconciler.js';
 import { type Handle, lookedAfter } from '../../../src/node/handle.js';
+import { RepeatedLog } from '../../../src/telemetry/repeated-log.js';
 import type { NodeParts } from '../parts.js';
 
 /** How long after a crash to look for remains outside of the groups. The restart, which must not wait, comes first. */
 const SWEEP_AFTER_MS = 200;
+/** How long after a failure to look again, such as of a node with too many files open. */
+const SWEEP_AGAIN_MS = 10_000;
 
 export class Remains {
   readonly #parts: NodeParts;
   /** Crashed runs that may have left processes outside of their groups, which are still to be killed; by `<id>/<run>`. */
   readonly #sweeps = new Map<string, { readonly handle: Handle; readonly timer: TimerHandle }>();
 
+  readonly #failures: RepeatedLog;
+  #isStopped = false;
+
   constructor(parts: NodeParts) {
     this.#parts = parts;
+    this.#failures = new RepeatedLog(parts.logger, parts.clock);
   }
 
   /**
@@ -49,32 +56,41 @@ export class Remains {
    * Ends the remains outside of the groups a moment later, because looking at every process of the machine would delay
    * the next start. The mark of the remains names their run, so the next run is spared.
    */
-  #sweepLater(handle: Handle): void {
+  #sweepLater(handle: Handle, afterMs = SWEEP_AFTER_MS): void {
     const key = `${handle.id}/${handle.run}`;
-    const timer = this.#parts.clock.setTimer(SWEEP_AFTER_MS, () => {
+    const timer = this.#parts.clock.setTimer(afterMs, () => {
       this.#sweeps.delete(key);
-      this.#sweep(handle).catch(() => undefined);
+      this.#sweep(handle)
+        .then((isDone) => {
+          if (!isDone && !this.#isStopped) this.#sweepLater(handle, SWEEP_AGAIN_MS);
+        })
+        .catch(() => undefined);
     });
     this.#sweeps.set(key, { handle, timer });
   }
 
-  async #sweep(handle: Handle): Promise<void> {
-    const { handles, runtimes, limits, logger } = this.#parts;
+  /** Resolves with false when the remains could not be ended. */
+  async #sweep(handle: Handle): Promise<boolean> {
+    const { handles, runtimes, limits } = this.#parts;
     const run = { instanceId: handle.id, run: handle.run };
     const { run: currentRun, phase } = handles.get(handle.id) ?? {};
     // An instance that left the node and came back counts its runs from the start: the mark may belong to its new
     // process.
-    if (currentRun === handle.run && (phase?.is === 'up' || phase?.is === 'starting')) return;
+    if (currentRun === handle.run && (phase?.is === 'up' || phase?.is === 'starting')) return true;
     try {
       await runtimes.require(handle.runtime).signal(run, 'SIGKILL');
     } catch (error) {
-      logger.warn({ err: error, instance: handle.id }, `what ${handle.id} left behind could not be ended`);
+      const line = `what ${handle.id} left behind could not be ended: trying again`;
+      this.#failures.say(line, line, { err: error, instance: handle.id });
+      return false;
     }
     await limits.close(run);
+    return true;
   }
 
   /** Does the delayed work now, before the runtimes are released. */
   async stop(): Promise<void> {
+    this.#isStopped = true;
     const pending = [...this.#sweeps.values()];
     this.#sweeps.clear();
     for (const { timer } of pending) timer.cancel();

@@ -74,6 +74,19 @@ describe('the control plane', () => {
     expect(node.runtime.alive).toEqual([id]);
   });
 
+  it('tries again to end what a crash left behind, when it could not at first', async () => {
+    await plane.putConfiguration(SERVICE);
+    await settle();
+    const [id] = node.runtime.alive;
+    node.runtime.isBlind = true;
+    node.runtime.end(id ?? '', { code: 1, signal: null });
+    await clock.advance(30_000);
+    expect(node.runtime.sweeps).toEqual([]);
+    node.runtime.isBlind = false;
+    await clock.advance(10_000);
+    expect(node.runtime.sweeps).toEqual([`${id} SIGKILL`]);
+  });
+
   it('counts few starts of a command that always exits at once', async () => {
     await plane.putConfiguration({ ...SERVICE, minimumServiceCount: 1 });
     await settle();

@@ -20,6 +20,8 @@ export class FakeRuntime implements Runtime {
   readonly signals: string[] = [];
   /** The signals to ended runs, which reach only their remains. */
   readonly sweeps: string[] = [];
+  /** True: remains of ended runs cannot be reached. */
+  isBlind = false;
   /** The ids of instances whose processes go on after SIGTERM. */
   readonly stubborn = new Set<string>();
   /** The texts written to standard input, as `<id> <text>`. */
@@ -81,6 +83,7 @@ export class FakeRuntime implements Runtime {
 
   async signal(run: RunId, signal: NodeJS.Signals): Promise<void> {
     if (!(await this.isAlive(run))) {
+      if (this.isBlind) throw new Error('EMFILE: too many open files');
       this.sweeps.push(`${run.instanceId} ${signal}`);
       return;
     }
