@@ -101,11 +101,27 @@ export function strongestClass(fields: readonly Pick<ChangedField, 'class'>[]): 
   return fieldClassSchema.options.findLast((one) => fields.some((field) => field.class === one)) ?? null;
 }
 
+/**
+ * True for an instance that needs no other process for `to` than for `from`, because only fields differ that apply
+ * without a restart. The contents are compared once, for the instances at all places; no place: see `changedFields`.
+ */
+export function sameProcess(from: Configuration, to: Configuration): (place?: FieldPlace) => boolean {
+  const fields = new Set(differencesOf(from, to).map(({ field }) => topOf(field)));
+  return (place) => {
+    for (const field of fields) if (classOfField(field, { from, to, place }) !== 'live') return false;
+    return true;
+  };
+}
+
 function classOfField(path: string, change: Change): FieldClass {
-  const [field = path] = path.split('.');
+  const field = topOf(path);
   if (!isField(field)) throw new TypeError(`${path} is no field of a configuration`);
   const judge = CLASSES[field];
   return typeof judge === 'string' ? judge : judge(change);
+}
+
+function topOf(path: string): string {
+  return path.split('.', 1)[0] ?? path;
 }
 
 function isField(field: string): field is keyof typeof CLASSES {

@@ -2,15 +2,11 @@
 
 import { hasFinished, type InstanceRecord, isAtRest, playersOf } from '../../../src/model/instance.js';
 import type { NodeRecord } from '../../../src/model/node.js';
-import { isSameProcess } from '../../../src/model/rollout.js';
 import type { Update } from '../../../src/model/update.js';
 import type { ContentInForce } from '../../../src/state/contents-in-force.js';
 import type { StateRecords } from '../../../src/state/master-state.js';
 import { losesFiles } from '../content/instance-updates.js';
 import type { Member, Role } from './facts.js';
-
-/** How many comparisons of contents are remembered. They stay valid, because revisions never change. */
-const MOST_COMPARED = 10_000;
 
 /** The content and generation that the rollout brings to the members. */
 export interface Target {
@@ -33,8 +29,6 @@ export class Members {
   readonly #options: StateRecords;
   /** The runs by configuration and instance. A new leader begins to count anew. */
   readonly #runs = new Map<string, ReadonlyMap<string, Run>>();
-
-  readonly #compared = new Map<string, boolean>();
 
   constructor(options: StateRecords) {
     this.#options = options;
@@ -79,21 +73,7 @@ export class Members {
     // Ignore the generation when the rollout has failed: nothing can bring an earlier generation back.
     if (!isOfGeneration && !isFailed) return false;
     // With `manual`, an instance is not outdated just because it has another content.
-    if (update.strategy === 'manual' || record.revision === content.hash) return true;
-    return this.#isSameProcess(record, content);
-  }
-
-  /** Remembers each comparison: a rollout of a thousand instances asks again at every change. */
-  #isSameProcess({ revision, placement }: InstanceRecord, { hash, configuration }: ContentInForce): boolean {
-    const key = `${revision} ${hash} ${placement?.nodeId} ${placement?.port}`;
-    const known = this.#compared.get(key);
-    if (known !== undefined) return known;
-    const made = this.#options.revisions.get(revision)?.value;
-    if (made === undefined) return false;
-    const isSame = isSameProcess(made, configuration, placement ?? undefined);
-    if (this.#compared.size >= MOST_COMPARED) this.#compared.clear();
-    this.#compared.set(key, isSame);
-    return isSame;
+    return update.strategy === 'manual' || this.#options.contents.isLive(record, content);
   }
 
   #member(record: InstanceRecord, { target, ids, run, now }: Gathering): Member {
