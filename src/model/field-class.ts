@@ -90,7 +90,7 @@ const CLASSES: { readonly [Field in keyof Required<Configuration>]: Judge } = {
 export function changedFields(from: Configuration, to: Configuration, place?: FieldPlace): ChangedField[] {
   return differencesOf(from, to).map(({ field, before, after }: FieldDifference) => ({
     path: field,
-    class: classOfField(field, { from, to, place }),
+    class: classBy(judgeOf(field), { from, to, place }),
     from: before,
     to: after,
   }));
@@ -106,22 +106,18 @@ export function strongestClass(fields: readonly Pick<ChangedField, 'class'>[]): 
  * without a restart. The contents are compared once, for the instances at all places; no place: see `changedFields`.
  */
 export function sameProcess(from: Configuration, to: Configuration): (place?: FieldPlace) => boolean {
-  const fields = new Set(differencesOf(from, to).map(({ field }) => topOf(field)));
-  return (place) => {
-    for (const field of fields) if (classOfField(field, { from, to, place }) !== 'live') return false;
-    return true;
-  };
+  const judges = [...new Set(differencesOf(from, to).map(({ field }) => judgeOf(field)))];
+  return (place) => judges.every((judge) => classBy(judge, { from, to, place }) === 'live');
 }
 
-function classOfField(path: string, change: Change): FieldClass {
-  const field = topOf(path);
+function judgeOf(path: string): Judge {
+  const [field = path] = path.split('.', 1);
   if (!isField(field)) throw new TypeError(`${path} is no field of a configuration`);
-  const judge = CLASSES[field];
-  return typeof judge === 'string' ? judge : judge(change);
+  return CLASSES[field];
 }
 
-function topOf(path: string): string {
-  return path.split('.', 1)[0] ?? path;
+function classBy(judge: Judge, change: Change): FieldClass {
+  return typeof judge === 'string' ? judge : judge(change);
 }
 
 function isField(field: string): field is keyof typeof CLASSES {

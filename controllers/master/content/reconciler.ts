@@ -52,8 +52,8 @@ export class Contents implements Reconciler<ContentFacts, ContentStep> {
     // Instances of a removed configuration keep their content.
     if (inForce === undefined || record.desired.goal === 'remove') return undefined;
     const target = this.#options.contents.targetOf(record.configurationName) ?? inForce;
-    const facts = contentFactsOf(record, { inForce, target }, this.#options);
-    return { ...facts, refusal: () => this.#options.updates.refusal(record) };
+    const refusal = (): string | undefined => this.#options.updates.refusal(record);
+    return contentFactsOf(record, { inForce, target }, { contents: this.#options.contents, refusal });
   }
 }
 
@@ -68,8 +68,8 @@ interface OfferedContents {
 export function contentFactsOf(
   record: InstanceRecord,
   { inForce, target }: OfferedContents,
-  { contents }: Pick<StateRecords, 'contents'>,
-): Omit<ContentFacts, 'refusal'> {
+  { contents, refusal }: Pick<StateRecords, 'contents'> & Pick<ContentFacts, 'refusal'>,
+): ContentFacts {
   // A canary already has the rollout's content, while other instances get the last good content.
   const isCanary = target.hash !== inForce.hash && contents.isLive(record, target);
   const hasIt = inForce.hash === record.revision || isCanary;
@@ -80,5 +80,6 @@ export function contentFactsOf(
     players: record.status.players ?? 0,
     hasFinished: hasFinished(record),
     awaitsFirstStart: awaitsFirstStart(record),
+    refusal,
   };
 }

@@ -66,8 +66,9 @@ function planOne(sources: ForecastSources, places: StillPlaces, { name, to }: Pl
     target: rollout.rollout === undefined ? to : contents.targetUnder(to, rollout.rollout),
   };
   const { inForce, target } = offered;
+  const fitting = { contents, refusal: () => undefined };
   const instances = records.map((record): PlannedInstance => {
-    const facts = contentFactsOf(record, offered, sources);
+    const facts = contentFactsOf(record, offered, fitting);
     return {
       id: record.id,
       facts,

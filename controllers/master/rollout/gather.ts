@@ -40,31 +40,32 @@ export class Members {
 
   /** Lists the members in order of age, and notes their runs. `now`: monotonic ms. */
   gather(name: string, target: Target, now: number): Member[] {
-    const { members, runs } = this.#gather(name, target, now);
+    const runs = new Map<string, Run>();
+    const members = this.#gather(name, target, now, (id, run) => runs.set(id, run));
     this.#runs.set(name, runs);
     return members;
   }
 
   /** Lists the same members as `gather`, but notes nothing. */
   look(name: string, target: Target, now: number): Member[] {
-    return this.#gather(name, target, now).members;
+    return this.#gather(name, target, now, () => undefined);
   }
 
-  #gather(name: string, target: Target, now: number): { members: Member[]; runs: Map<string, Run> } {
+  #gather(name: string, target: Target, now: number, note: (id: string, run: Run) => void): Member[] {
     const { instances, instancesByConfiguration } = this.#options;
-    const records = [...instancesByConfiguration.get(name)]
-      .flatMap((id) => instances.get(id)?.value ?? [])
-      .filter((record) => this.#counts(record, target))
-      .toSorted((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1));
+    const records: InstanceRecord[] = [];
+    for (const id of instancesByConfiguration.get(name)) {
+      const record = instances.get(id)?.value;
+      if (record !== undefined && this.#counts(record, target)) records.push(record);
+    }
+    records.sort((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1));
     const ids = new Set(records.map(({ id }) => id));
-    const runs = new Map<string, Run>();
     const before = this.#runs.get(name);
-    const members = records.map((record): Member => {
+    return records.map((record): Member => {
       const run = runOf(record, before?.get(record.id), this.#isUp(record) ? now : null);
-      runs.set(record.id, run);
+      note(record.id, run);
       return this.#member(record, { target, ids, run, now });
     });
-    return { members, runs };
   }
 
   /** True when the instance's content is the one that the rollout brings, or needs no other process. */
