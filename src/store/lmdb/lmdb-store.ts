@@ -53,6 +53,8 @@ export class LmdbStore extends EmbeddedStore {
   readonly #writer: number;
   readonly #fence: WriterFence;
   #isWriting = false;
+  /** True after a failed write, which the log has told. */
+  #isFailing = false;
   /** The open database; undefined after a failed commit, until the next commit opens it again. */
   #database: EntryDatabase | undefined;
 
@@ -76,12 +78,15 @@ export class LmdbStore extends EmbeddedStore {
     try {
       this.#database ??= this.#reopen();
       await this.#commit(this.#database, group);
+      if (this.#isFailing) this.#logger?.info('the store can write to disk again');
+      this.#isFailing = false;
     } catch (error) {
       const cause = await causeOf(error);
       // Close the file, so that the next commit opens it anew: LMDB may hold on to a failed state.
       await this.#close();
       const failure = DroverError.is(error, 'DRV_STORE_FENCED') ? error : await this.#describe(error, cause);
-      this.#logger?.error({ transactions: group.length }, failure.message);
+      if (!this.#isFailing) this.#logger?.error({ transactions: group.length }, failure.message);
+      this.#isFailing = true;
       throw failure;
     } finally {
       this.#isWriting = false;

@@ -3,6 +3,7 @@
  */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { DroverError } from '../../../src/model/errors.js';
 import { fillStore, openStore, wasStoreMade } from '../../../src/store/lmdb/open.js';
@@ -37,13 +38,16 @@ describe.skipIf(!SmallDisk.isPossible)('on a small disk (needs the right to moun
   let store: Store;
   let acknowledged: Map<string, string>;
   let failures: unknown[];
+  let said: { msg: string }[];
 
   beforeEach(async () => {
     // The package `lmdb` prints a write that it tried and the system refused, and damages its memory.
     vi.spyOn(console, 'error').mockImplementation(() => {});
+    said = [];
+    const logger = pino({ level: 'info' }, { write: (line) => said.push(JSON.parse(line)) });
     disk = new SmallDisk('3m');
     disk.fill(2 * 1024 * 1024);
-    store = await openStore({ directory: join(disk.path, 'data') });
+    store = await openStore({ directory: join(disk.path, 'data'), logger });
     ({ acknowledged, failures } = await writeUntilFull(store));
   });
 
@@ -108,5 +112,9 @@ describe.skipIf(!SmallDisk.isPossible)('on a small disk (needs the right to moun
     expect(await contentOf(store)).toEqual(acknowledged);
     disk.remount('rw');
     await expectWhole();
+    expect(said.slice(1).map(({ msg }) => msg)).toEqual([
+      expect.stringContaining('no space left on device'),
+      'the store can write to disk again',
+    ]);
   });
 });
