@@ -27,6 +27,13 @@ export const stopSignalSchema = z.enum([
 
 export type StopSignal = z.output<typeof stopSignalSchema>;
 
+/**
+ * Which processes of an instance get the stop signal first. `main`: the program, and the rest when it has ended. `all`:
+ * everything at once.
+ */
+export const stopToSchema = z.enum(['main', 'all']);
+export type StopTo = z.output<typeof stopToSchema>;
+
 /** The time from the beginning of a stop to SIGKILL. */
 export const stopTimeoutSecondsSchema = z.int().min(0).max(3600);
 
@@ -39,6 +46,7 @@ export const stopSettingsSchema = z.object({
   command: stopCommandSchema.nullable(),
   signal: stopSignalSchema,
   timeoutMs: z.number(),
+  to: stopToSchema.default(STOPPING_DEFAULTS.stopTo),
 });
 export type StopSettings = Readonly<z.output<typeof stopSettingsSchema>>;
 
@@ -46,14 +54,17 @@ interface StopFields {
   readonly stopCommand?: string | undefined;
   readonly stopSignal?: StopSettings['signal'] | undefined;
   readonly stopTimeoutSeconds?: number | undefined;
+  readonly stopTo?: StopTo | undefined;
 }
 
 /** The stop settings of a configuration. */
-export function stopSettingsOf({ stopCommand, stopSignal, stopTimeoutSeconds }: StopFields): StopSettings {
+export function stopSettingsOf(fields: StopFields): StopSettings {
+  const { stopCommand, stopSignal, stopTimeoutSeconds, stopTo } = fields;
   return {
     command: stopCommand ?? null,
     signal: stopSignal ?? STOPPING_DEFAULTS.stopSignal,
     timeoutMs: (stopTimeoutSeconds ?? STOPPING_DEFAULTS.stopTimeoutSeconds) * 1000,
+    to: stopTo ?? STOPPING_DEFAULTS.stopTo,
   };
 }
 
