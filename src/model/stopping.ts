@@ -1,6 +1,7 @@
 /** How an instance is stopped, and when it is started again, by its configuration. */
 import { z } from 'zod';
 import { STOPPING_DEFAULTS } from './plain/configuration-defaults.js';
+import { SENDABLE_SIGNALS } from './plain/sendable-signals.js';
 
 /** The longest line that standard input takes (src/runtime/owner/stdin-limits.ts). */
 const MAX_COMMAND_BYTES = 4000;
@@ -26,6 +27,10 @@ export const stopSignalSchema = z.enum([
 ]);
 
 export type StopSignal = z.output<typeof stopSignalSchema>;
+
+export const sendableSignalSchema = z.enum(SENDABLE_SIGNALS, {
+  error: `must be one of ${SENDABLE_SIGNALS.join(', ')}; stop, restart or delete end an instance`,
+});
 
 /**
  * Which processes of an instance get the stop signal first. `main`: the program, and the rest when it has ended. `all`:

@@ -9,9 +9,9 @@
  * ```
  *
  * A main process handles the signal, and no process above it does. "Handles" is what /proc says: the signal is caught,
- * or blocked for a thread that waits for it. Whatever stands above a main process (a shell, a launcher) would die of the
- * signal, and the terminal with it. What is below a main process is ended by that. Where nothing handles the signal,
- * nobody loses work by it: then there is no main process.
+ * or blocked for a thread that waits for it. A process above (a shell, a launcher) would die of the signal, and the
+ * terminal with it. A process below is the main process's to end. Where nothing handles the signal, nobody loses work by
+ * it: then there is no main process.
  *
  * A shell with a trap for the signal handles it. Two things are no traps: every shell catches SIGINT for itself, and
  * bash catches all that would end it (SIGSEGV, too) to run its trap for EXIT. It dies of them all the same.

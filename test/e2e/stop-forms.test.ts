@@ -6,8 +6,10 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { readProcess } from '../../src/files/processes.js';
 import type { InstanceInfo } from '../../src/model/instance.js';
 import { DaemonWorld, failedOf } from '../support/daemon/daemon.js';
+import { kill } from '../support/daemon/root-processes.js';
 import { until } from '../support/until.js';
 
 let world: DaemonWorld;
@@ -35,6 +37,21 @@ for number in (1, 2, 15):
 print('ready', flush=True)
 while True:
     time.sleep(60)
+`,
+  // Says nothing, because an end of its shell hangs the terminal up. It takes several signals, as many servers do.
+  'quiet.py': `import os, signal, sys, time
+got = []
+def stop(number, frame):
+    got.append(number)
+for number in (1, 2, 15):
+    signal.signal(number, stop)
+print('ready', flush=True)
+while not got:
+    time.sleep(0.01)
+end = time.monotonic() + ${SAVE_MS / 1000}
+while time.monotonic() < end:
+    time.sleep(0.01)
+open('saved', 'a').write('x')
 `,
   'pool.py': `import multiprocessing, signal, sys, time
 def work():
@@ -206,3 +223,42 @@ it.runIf(existsSync('/usr/bin/java'))('lets Java finish behind a start script', 
   );
   for (const one of all) await expectSaved(one, 1);
 });
+
+it.runIf(existsSync(PYTHON))(
+  'lets finish what a killed shell, session or owner left, and only then starts anew',
+  async () => {
+    const all = await startAll([['left', { command: `${PYTHON} quiet.py; true` }]]);
+    const savedBy = ({ id }: InstanceInfo): string => {
+      const file = join(world.paths.running, id, 'saved');
+      return existsSync(file) ? readFileSync(file, 'utf8') : '';
+    };
+    const untilAnew = (times: number): Promise<void> =>
+      until(async () => {
+        for (const one of all) {
+          expect([one.configurationName, savedBy(one)]).toEqual([one.configurationName, 'x'.repeat(times)]);
+          const words = (await world.api.logs(one.id)).filter((line) => line === 'ready');
+          expect([one.configurationName, words.length]).toEqual([one.configurationName, times + 1]);
+        }
+      });
+    for (const { id } of all) kill(Number((await world.api.instance(id)).processPid));
+    await untilAnew(1);
+    await untilAll(
+      all.map(({ id }) => id),
+      'ONLINE',
+    );
+    for (const pid of await holdersOf(all)) kill(pid);
+    await untilAnew(2);
+  },
+);
+
+/** The processes that hold the terminals: the owner of the runtime `process`, and the servers of screen and tmux. */
+async function holdersOf(all: readonly InstanceInfo[]): Promise<Set<number>> {
+  const holders = new Set<number>();
+  for (const { id } of all) {
+    const leader = readProcess(Number((await world.api.instance(id)).processPid));
+    if (leader === undefined) throw new Error(`${id} does not run`);
+    const session = readProcess(leader.session);
+    holders.add(session?.parent ?? leader.parent);
+  }
+  return holders;
+}

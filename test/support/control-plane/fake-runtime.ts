@@ -89,11 +89,7 @@ export class FakeRuntime implements Runtime {
     });
   }
 
-  async signal(
-    run: RunId,
-    signal: NodeJS.Signals,
-    to: StopTo = 'all',
-  ): Promise<readonly ProcessStamp[]> {
+  async signal(run: RunId, signal: NodeJS.Signals, to: StopTo = 'all'): Promise<readonly ProcessStamp[]> {
     this.#answer();
     const { instanceId: id } = run;
     if (!(await this.isAlive(run))) {
