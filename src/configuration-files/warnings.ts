@@ -27,6 +27,17 @@ function* withoutEffect(configuration: Configuration): Generator<Problem> {
   yield* ownNames(configuration);
   yield* hostAddressNames(configuration);
   yield* whereNothingIsReplaced(configuration);
+  yield* keysAsText(configuration);
+}
+
+/** The names of keys, by which some panels mean a signal. */
+const KEYS: Readonly<Record<string, string>> = { '^C': 'SIGINT', '^^C': 'SIGINT', '^\\\\': 'SIGQUIT' };
+
+function* keysAsText({ stopCommand = '' }: Configuration): Generator<Problem> {
+  const signal = KEYS[stopCommand.toUpperCase()];
+  if (signal === undefined) return;
+  const message = `is written as these ${stopCommand.length} characters, not as a key: remove it, and give "stopSignal": "${signal}"`;
+  yield { path: ['stopCommand'], message, at: 'value' };
 }
 
 function* portsWithoutRange({

@@ -3,8 +3,10 @@
 import { hasFinished } from '../model/instance.js';
 import type { InstanceDescription } from '../model/run/instance-description.js';
 import { NO_HOST_PID } from '../model/run/run-identity.js';
-import { durationText, endText } from '../model/words.js';
+import { countText, durationText, endText, listText } from '../model/words.js';
 import type { InstanceFacts, Story } from './facts.js';
+
+const MOST_LEFT_SHOWN = 5;
 
 type NodeStory = (facts: InstanceFacts, seen: InstanceDescription) => Story | undefined;
 
@@ -59,6 +61,9 @@ function ending(_facts: InstanceFacts, { goal, pid, stop }: InstanceDescription)
   if (stop === null)
     return goal === 'run' ? undefined : { says: 'is about to be told to end', next: afterEnd(goal) };
   const what = goal === 'restart' || goal === 'run' ? 'is being restarted' : 'is being stopped';
+  const waits = waiting(stop);
+  if (waits !== undefined)
+    return { says: `${what}: ${waits}`, next: join('It is sent as soon as that is mended.', afterEnd(goal)) };
   const says = `${what}: ${stop.signal} was sent ${durationText(stop.sentAgoMs)} ago`;
   if (stop.killInMs !== null)
     return { says, next: join(whatFollows(stop.killInMs, stop.next), afterEnd(goal)) };
@@ -72,6 +77,11 @@ function ending(_facts: InstanceFacts, { goal, pid, stop }: InstanceDescription)
   };
 }
 
+/** `the container engine does not answer: SIGTERM waits for it`; undefined: nothing waits. */
+function waiting({ problem, next }: NonNullable<InstanceDescription['stop']>): string | undefined {
+  return problem === undefined ? undefined : `${problem}: ${next?.signal ?? 'the next signal'} waits for it`;
+}
+
 function whatFollows(killInMs: number, next: NonNullable<InstanceDescription['stop']>['next']): string {
   const kill = `SIGKILL follows in ${durationText(killInMs)}.`;
   if (next === undefined || next.signal === 'SIGKILL') return kill;
@@ -82,16 +92,23 @@ function afterEnd(goal: InstanceDescription['goal']): string | undefined {
   return goal === 'restart' || goal === 'run' ? 'Then it is started again.' : undefined;
 }
 
-function remains(_facts: InstanceFacts, { goal, hasRemains, stop }: InstanceDescription): Story | undefined {
+function remains(_facts: InstanceFacts, seen: InstanceDescription): Story | undefined {
+  const { goal, hasRemains, left, stop, exits } = seen;
   if (!hasRemains) return undefined;
-  const killed = stop === null || stop.killInMs === null;
-  return {
-    says: 'has ended, but processes that it left behind may still live',
-    next: join(
-      killed ? 'They are ended with SIGKILL.' : `They get SIGKILL in ${durationText(stop.killInMs ?? 0)}.`,
-      afterEnd(goal),
-    ),
-  };
+  const says =
+    left.length === 0
+      ? 'has ended, but processes that it left behind may still live'
+      : `waits for ${countText(left.length, 'process', 'processes')} that it left (${listText([...new Set(left)], MOST_LEFT_SHOWN)}): ${exits[0] === undefined ? 'it has ended' : `it ${endText(exits[0])}`}`;
+  return { says, next: join(whatRemainsGet(stop), afterEnd(goal)) };
+}
+
+function whatRemainsGet(stop: InstanceDescription['stop']): string {
+  if (stop === null) return 'They get the stop signal in a moment.';
+  const waits = waiting(stop);
+  if (waits !== undefined) return `Now ${waits}.`;
+  if (stop.killInMs === null) return 'They are ended with SIGKILL.';
+  const sent = `${stop.signal} was sent ${durationText(stop.sentAgoMs)} ago`;
+  return `${sent}; they get SIGKILL in ${durationText(stop.killInMs)}.`;
 }
 
 function nodeStopping(_facts: InstanceFacts, { goal, pid }: InstanceDescription): Story | undefined {

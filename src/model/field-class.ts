@@ -75,6 +75,7 @@ const CLASSES: { readonly [Field in keyof Required<Configuration>]: Judge } = {
   stopCommand: 'live',
   stopSignal: 'live',
   stopTimeoutSeconds: 'live',
+  stopTo: 'live',
   // The node reads the field when the process has ended.
   restartPolicy: 'live',
   // The node checks the readiness from outside the process.

@@ -15,6 +15,7 @@ import {
   stoppingOf,
 } from '../../../src/node/handle.js';
 import { goalOf, isFinished, isOfItsRun, type SupervisorFacts, type SupervisorGoal } from './goal.js';
+import { leftText } from './left-behind.js';
 import { awaitedReadiness, sayNotReady, wasReady } from './readiness-plan.js';
 
 interface Said {
@@ -122,13 +123,14 @@ function notAgain(exit: Exit, policy: RestartPolicy = 'always'): string {
 function sayStopping(
   facts: SupervisorFacts,
   handle: Handle,
-  { signal }: Stopping,
+  { signal, problem }: Stopping,
   goal: SupervisorGoal,
 ): Said {
-  const said = signal ?? 'stop command';
+  const sent = signal === 'none' ? 'nothing' : (signal ?? 'stop command');
+  const said = problem === undefined ? `${sent} sent` : `the next signal waits: ${problem}`;
   const why = goal === 'restart' ? 'restarting' : 'stopping';
   const state = wasReady(facts, handle) ? 'ONLINE' : stateUnready(handle);
-  return { state, reason: 'stopping', message: `${why}: ${said} sent` };
+  return { state, reason: 'stopping', message: `${why}: ${said}` };
 }
 
 /** The report of an instance that is wanted up, but is down. */
@@ -144,6 +146,12 @@ function sayDown(facts: SupervisorFacts, handle: Handle): Said | undefined {
     const again = delay === null ? '' : `; next try in ${durationText(delay.ms)}`;
     return { state, reason: problem.reason, message: problem.message + again };
   }
+  if (state === 'OFFLINE' && exit !== null && phase.is === 'remaining' && phase.left !== null)
+    return {
+      state,
+      reason: 'exited',
+      message: `${endedWith(exit)}; what it left (${leftText(phase.left)}) is ended before the next start`,
+    };
   if (state === 'OFFLINE' && exit !== null)
     return { state, reason: 'exited', message: `${endedWith(exit)}, ${nextRestart(handle)}` };
   if (isPrepared(handle) || facts.desired?.assignment.templates.length === 0) return undefined;
