@@ -43,8 +43,14 @@ export function describe(facts: SupervisorFacts): Report | undefined {
     exitSignal: handle.exit?.signal ?? null,
     busyPort: problem?.busyPort ?? null,
     ...(problem?.busyProtocol !== undefined && { busyProtocol: problem.busyProtocol }),
+    ...(goal === 'run' && keepsFailing(facts, handle) && { keepsFailing: true }),
     gone: goal === 'remove' && isGone(handle),
   };
+}
+
+/** True from the second failure in a row until the failures are forgiven. */
+function keepsFailing(facts: SupervisorFacts, handle: Handle): boolean {
+  return handle.streak > 1 && !isFinished(facts, handle);
 }
 
 /** True when nothing of the instance lives, and its directory is removed, or kept because the instance is static. */

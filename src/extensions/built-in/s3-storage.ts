@@ -15,7 +15,7 @@ import { eachBounded } from '../../templates/tree/each-bounded.js';
 import { objectionTo } from '../../templates/tree/path-objection.js';
 import { MAX_TREE_ENTRIES } from '../../templates/tree/tree.js';
 import type { Extension, StorageProvider } from '../extension.js';
-import { parseSettings, storagesSchema, storageUrlSchema } from './settings.js';
+import { settingsReader, storagesSchema, storageUrlSchema } from './settings.js';
 
 const CONNECT_LIMIT_MS = 5000;
 /** The longest wait for an answer, and between two bytes of an answer. */
@@ -250,11 +250,11 @@ const bucketSchema = z
 
 type BucketSettings = z.output<typeof bucketSchema>;
 
-const settingsSchema = storagesSchema(bucketSchema);
+const readSettings = settingsReader(storagesSchema(bucketSchema));
 
 export const s3Extension: Extension = {
   activate(context) {
-    const { storages } = parseSettings(settingsSchema, context.settings);
+    const { storages } = readSettings(context.settings);
     for (const [key, settings] of Object.entries(storages)) {
       const storage = new S3Storage(settings);
       context.registerStorage(key, storage);
