@@ -142,6 +142,8 @@ export const reportSchema = z.object({
   busyPort: placementSchema.shape.port,
   /** The protocol of `busyPort`; absent where the node cannot tell. */
   busyProtocol: portProtocolSchema.optional(),
+  /** As in the status. */
+  keepsPort: z.literal(true).optional(),
   gone,
 });
 export type Report = z.output<typeof reportSchema>;

@@ -97,6 +97,7 @@ export function supervisorFacts(fields: Partial<SupervisorFacts> = {}): Supervis
     runtimeProblem: null,
     checkedRun: null,
     isCheckOutdated: false,
+    portLookedAt: null,
     ...fields,
   };
 }
