@@ -261,6 +261,12 @@ function busyPort({ record, placement }: InstanceFacts, message: string, again: 
   const hasOther = placement?.nodes.some(({ fits }) => fits) === true;
   const port = record.placement?.port;
   const look = `\`ss -tulpn 'sport = :${port}'\` on ${record.placement?.nodeId} shows what holds the port.`;
+  if (record.status.keepsPort === true)
+    return {
+      says,
+      next: `A static instance keeps its port, which its files may name: it waits for it. ${again}`,
+      advice: `${look} End that program; or give availablePorts of ${record.configurationName} another range, and \`instance update ${record.id}\` moves the instance there.`,
+    };
   if (hasOther) return { says, next: 'It is given another port now.', advice: look };
   const { ports } = placement ?? { ports: null };
   const range = ports === null ? '' : `No other port of ${ports.min}-${ports.max} is free. `;

@@ -84,6 +84,11 @@ export const storedStatusSchema = z.object({
   warning: z.string().optional(),
   /** Null: nothing runs. NO_HOST_PID: a container runs, which has no process of its own on the node. */
   pid: z.int().nullable(),
+  /**
+   * With reason `port-busy`: the instance has files of its own, which may name its port. So it waits for that port.
+   * Absent: it may have another port.
+   */
+  keepsPort: z.literal(true).optional(),
   restarts: z.int().min(0),
   exitCode: z.int().nullable(),
   exitSignal: z.string().nullable(),

@@ -141,6 +141,7 @@ function nextStatus(
     reason: isSelfReported ? before.reason : report.reason,
     message: isSelfReported ? before.message : report.message,
     warning: report.warning,
+    keepsPort: report.keepsPort,
     restarts: report.restarts,
     exitCode: report.exitCode,
     exitSignal: report.exitSignal,

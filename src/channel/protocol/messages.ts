@@ -144,6 +144,7 @@ export const reportSchema = z.object({
   busyProtocol: portProtocolSchema.optional(),
   /** As in the status. */
   keepsFailing,
+  keepsPort: z.literal(true).optional(),
   gone,
 });
 export type Report = z.output<typeof reportSchema>;
