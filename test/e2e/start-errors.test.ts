@@ -10,7 +10,7 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs';
-import { createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
@@ -73,6 +73,34 @@ it('names the field, the place and what would be right in config.json', async ()
     writeFileSync(config, text);
     expect(await refusalOf()).toMatch(message);
     expect(readFileSync(config, 'utf8')).toBe(text);
+  }
+});
+
+const withOpenFiles = (limit: number): string[] => ['sh', '-c', `ulimit -n ${limit} && exec "$@"`, 'sh'];
+
+it('names the limit of open files that is too low, before it opens files of its own', async () => {
+  for (const limit of [24, 40, 127]) {
+    const line = await refusalOf(world.root, { prefix: withOpenFiles(limit) });
+    expect(line).toMatch(`drover: the limit of open files is ${limit}, Drover needs at least 128: raise it`);
+  }
+});
+
+it('works with the least limit of open files, also while strangers hold what they may of it', async () => {
+  await world.start({ prefix: withOpenFiles(128) });
+  const sockets = [2, 3, 4, 5, 6, 7].flatMap((last) =>
+    [world.apiPort, world.apiPort + 1].flatMap((port) =>
+      Array.from({ length: 30 }, () =>
+        connect({ port, host: '127.0.0.1', localAddress: `127.0.0.${last}` }).on('error', () => undefined),
+      ),
+    ),
+  );
+  try {
+    await Promise.all(sockets.map((socket) => once(socket, 'connect').catch(() => undefined)));
+    world.configure('service', { command: 'exec sleep 1000', minimumServiceCount: 3 });
+    await world.untilOnline('service', 3);
+    expect(readFileSync(world.paths.droverLog, 'utf8')).not.toMatch(/EMFILE/);
+  } finally {
+    for (const socket of sockets) socket.destroy();
   }
 });
 

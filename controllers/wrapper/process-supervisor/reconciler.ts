@@ -13,8 +13,9 @@ import type { TemplateInstaller } from '../template-installer/reconciler.js';
 import { describeRun } from './description.js';
 import type { SupervisorFacts } from './goal.js';
 import { plan } from './plan.js';
+import { PortLooks } from './port-look.js';
 import { Readiness } from './readiness.js';
-import { Remains } from './remains.js';
+import { checkRemains } from './remains.js';
 import { describeEnd, explainExit } from './report.js';
 import { afterExit } from './restart-delay.js';
 import { Starter } from './starter.js';
@@ -28,16 +29,16 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
   readonly #installer: TemplateInstaller;
   readonly #starter: Starter;
   readonly #stopper: Stopper;
-  readonly #remains: Remains;
   readonly #readiness: Readiness;
+  readonly #portLooks: PortLooks;
 
   constructor(parts: NodeParts, installer: TemplateInstaller) {
     this.#parts = parts;
     this.#installer = installer;
     this.#starter = new Starter(parts, (handle, exit) => this.#recordExit(handle, exit));
     this.#stopper = new Stopper(parts);
-    this.#remains = new Remains(parts);
     this.#readiness = new Readiness(parts);
+    this.#portLooks = new PortLooks(parts);
   }
 
   observe(id: string): SupervisorFacts | undefined {
@@ -47,6 +48,7 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
     if (handle === undefined && !isHeld) {
       outbox.forget(id);
       this.#readiness.end(id);
+      this.#portLooks.forget(id);
       return undefined;
     }
     const wanted = desired.get(id);
@@ -62,6 +64,7 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
       runtimeProblem: runtimes.problemOf(runtime),
       checkedRun: this.#readiness.checkedRun(id),
       isCheckOutdated: this.#readiness.isOutdated(id),
+      portLookedAt: this.#portLooks.lookedAt(id, handle?.run),
     };
   }
 
@@ -91,12 +94,16 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
       case 'note-not-ready':
         this.#readiness.noteLate(id, step.run);
         return;
+      case 'look-at-port':
+        return this.#portLooks.look(id, step.run);
       case 'write-stop-command':
         return this.#stopper.command(id, step.run);
       case 'signal':
-        return this.#stopper.signal(id, step.run, step.signal);
+        return this.#stopper.signal(id, step.run, step.signal, step.to);
+      case 'signal-rest':
+        return this.#stopper.signalRest(id, step.run);
       case 'check-remains':
-        return this.#remains.check(id, step.run, step.kill);
+        return checkRemains(this.#parts, id, step.run);
       case 'forgive':
         handles.change(id, { streak: 0 });
         return;
@@ -132,7 +139,6 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
   async stop(): Promise<void> {
     await this.#readiness.stop();
     await this.#starter.stop();
-    await this.#remains.stop();
   }
 
   /** Notes in the handle an exit that a runtime reported. Ignores late exits and exits of other runs. */
