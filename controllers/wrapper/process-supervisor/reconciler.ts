@@ -149,7 +149,7 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
   }
 
   #recordExit(handle: Handle, reported: Exit): void {
-    const { handles, clock, random, logger, runtimes, limits, desired, sampler } = this.#parts;
+    const { handles, clock, random, logger, limits, desired, sampler } = this.#parts;
     const run = { instanceId: handle.id, run: handle.run };
     const ramMB = desired.get(handle.id)?.configuration.ramMB;
     const exit = explainExit(handle, reported, { hasKilled: () => limits.wasOutOfMemory(run), ramMB });
@@ -167,11 +167,17 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
       },
       `${handle.id} (${handle.configurationName}) ${describeEnd(handle, exit, ended)}`,
     );
+    this.acknowledge(handle.runtime, run);
+  }
+
+  /** Lets a runtime forget an exit that is recorded, or that a later run has made worthless. */
+  acknowledge(runtime: string, { instanceId, run }: RunId): void {
+    const { logger, runtimes } = this.#parts;
     runtimes
-      .get(handle.runtime)
-      ?.acknowledge(run)
+      .get(runtime)
+      ?.acknowledge({ instanceId, run })
       .catch((error: unknown) =>
-        logger.debug({ err: error, ...run }, 'an exit stays remembered by its runtime'),
+        logger.debug({ err: error, instanceId, run }, 'an exit stays remembered by its runtime'),
       );
   }
 
