@@ -135,11 +135,12 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
     await this.#remains.stop();
   }
 
-  /** Notes in the handle an exit that a runtime reported. Ignores late exits and exits of other runs. */
+  /** Notes in the handle an exit that a runtime reported. Ignores late exits; those of earlier runs are forgotten. */
   noteExit(run: RunId, exit: Exit): void {
     if (this.#starter.keepExit(run, exit)) return;
     const handle = this.#parts.handles.get(run.instanceId);
     if (handle?.run === run.run && handle.phase.is === 'up') this.#recordExit(handle, exit);
+    else if (handle !== undefined && run.run < handle.run) this.acknowledge(handle.runtime, run);
   }
 
   /** Notes in the handle an exit that no daemon saw. Unlike `noteExit`, this works in every phase of the handle. */

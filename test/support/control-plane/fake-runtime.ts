@@ -136,8 +136,11 @@ export class FakeRuntime implements Runtime {
     const current = this.#processes.get(instanceId);
     if (current === undefined || current.exit !== null) return;
     current.exit = { at: 0, ...how };
-    const run = { instanceId, run: current.spec.run };
-    for (const listener of this.#exitListeners) listener(run, current.exit);
+    this.tellExit({ instanceId, run: current.spec.run }, current.exit);
+  }
+
+  tellExit(run: RunId, exit: Exit): void {
+    for (const listener of this.#exitListeners) listener(run, exit);
   }
 
   /** The specification of the instance's last start; undefined: the runtime knows nothing of the instance. */
