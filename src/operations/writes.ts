@@ -64,8 +64,8 @@ export interface Writes {
     RolloutWriter,
     'pause' | 'promote' | 'restart' | 'resume' | 'retry' | 'rollback'
   >;
-  readonly keyWrites: Pick<KeyWriter, 'create' | 'noteUse' | 'remove'>;
-  readonly sessionWrites: Pick<SessionWriter, 'create' | 'noteUse' | 'remove'>;
+  readonly keyWrites: Pick<KeyWriter, 'create' | 'noteEnd' | 'noteUse' | 'remove'>;
+  readonly sessionWrites: Pick<SessionWriter, 'create' | 'noteEnd' | 'noteUse' | 'remove'>;
   readonly joinTokens: Pick<JoinTokens, 'create' | 'list' | 'revoke'>;
   readonly configurationFiles: Pick<ConfigurationFiles, 'put' | 'reload' | 'remove'>;
   readonly templates: Pick<

@@ -71,8 +71,15 @@ export class Gate {
     this.#clock = clock;
     this.#refusals = new RefusalTrail(dependencies.audit);
     this.#uses = new LastUses({
-      write: ({ label, keyHash, session }, use) =>
-        session === null ? keyWrites.noteUse(label, keyHash, use) : sessionWrites.noteUse(session, use),
+      write: ({ label, keyHash, session, endedAt }, use) => {
+        if (session === null)
+          return endedAt === undefined
+            ? keyWrites.noteUse(label, keyHash, use)
+            : keyWrites.noteEnd(label, keyHash, endedAt);
+        return endedAt === undefined
+          ? sessionWrites.noteUse(session, use)
+          : sessionWrites.noteEnd(session, endedAt);
+      },
       clock,
       logger,
     });
@@ -81,6 +88,7 @@ export class Gate {
       sessions,
       clock,
       onUse: (access) => this.#uses.note(access),
+      onOver: (access) => this.#uses.noteEnd(access),
       onKeyGone: (label) => this.#publicCalls.forget(label),
     });
   }

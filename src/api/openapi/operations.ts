@@ -45,12 +45,17 @@ export function socketOperation(socket: SocketDescription): ZodOpenApiOperationO
         200: {
           description:
             'the answer to a GET that asks for no upgrade: one message per line, until either side ends it',
-          content: { [socket.lines.contentType]: { schema: { type: 'string' } } },
+          content: { [essenceOf(socket.lines.contentType)]: { schema: { type: 'string' } } },
         },
       }),
       ...failures(socket, socket.lines === undefined ? [400, 426] : [400]),
     },
   };
+}
+
+/** The type of a content without its parameters, by which an answer is looked up. */
+function essenceOf(contentType: string): string {
+  return contentType.replace(/;.*$/s, '');
 }
 
 type Endpoint = Pick<
