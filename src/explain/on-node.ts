@@ -1,6 +1,6 @@
 /** The stories of instances whose node is there and has described them. */
 
-import { hasFinished } from '../model/instance.js';
+import { hasFinished, isAtRest } from '../model/instance.js';
 import type { InstanceDescription } from '../model/run/instance-description.js';
 import { NO_HOST_PID } from '../model/run/run-identity.js';
 import { countText, durationText, endText, listText } from '../model/words.js';
@@ -36,7 +36,7 @@ export function storyOnNode(facts: InstanceFacts): Story | undefined {
   if (answer.kind !== 'answered') return undefined;
   const { description } = answer;
   if (description === undefined)
-    return record.desired.goal === 'stop' && record.status.state === 'STOPPED'
+    return record.desired.goal === 'stop' && isAtRest(record)
       ? asked(facts, '')
       : { says: `is new to its node ${record.placement?.nodeId}, which is about to begin with it` };
   for (const story of STORIES) {
@@ -127,8 +127,7 @@ function unheard({ record }: InstanceFacts, { goal }: InstanceDescription): Stor
 
 function stopped(facts: InstanceFacts, { goal, exits }: InstanceDescription): Story | undefined {
   if (goal !== 'stop') return undefined;
-  if (facts.record.status.state !== 'STOPPED')
-    return { says: 'has stopped, and its node is about to report that' };
+  if (!isAtRest(facts.record)) return { says: 'has stopped, and its node is about to report that' };
   const [last] = exits;
   return asked(facts, last === undefined ? '' : `: its process ${endText(last)}`);
 }
@@ -138,9 +137,12 @@ export function asked(facts: InstanceFacts, how: string): Story {
   return atRest(facts, `is stopped, as it should be${how}`, 'starts it');
 }
 
-function atRest({ record: { id }, service }: InstanceFacts, says: string, starts: string): Story {
+function atRest({ record, service }: InstanceFacts, says: string, starts: string): Story {
+  const { id, status } = record;
+  const other =
+    status.state === 'STOPPED' ? '' : `; the instance or a tool has reported ${status.state} since`;
   return {
-    says,
+    says: says + other,
     next:
       service?.counted.has(id) === true
         ? 'It stays so and keeps its slot: nothing is created in its place.'
@@ -203,10 +205,11 @@ function online({ placement }: InstanceFacts['record'], seen: InstanceDescriptio
   const since = seen.upForMs === null ? 'up' : `up for ${durationText(seen.upForMs)}`;
   const where = `${since} on ${placement?.nodeId}${port}`;
   if (seen.forgivenInMs === null) return { says: `is ONLINE, as it should be: ${where}`, isSettled: true };
+  const keepsFailing = seen.failuresInARow > 1;
   return {
-    says: `is ONLINE: ${where}, after ${failures(seen.failuresInARow)}`,
+    says: `is ${keepsFailing ? 'up for now' : 'ONLINE'}: ${where}, after ${failures(seen.failuresInARow)}`,
     next: `When it has been up for another ${durationText(seen.forgivenInMs)}, its failures are forgotten.`,
-    isSettled: true,
+    isSettled: !keepsFailing,
   };
 }
 
@@ -258,6 +261,12 @@ function busyPort({ record, placement }: InstanceFacts, message: string, again: 
   const hasOther = placement?.nodes.some(({ fits }) => fits) === true;
   const port = record.placement?.port;
   const look = `\`ss -tulpn 'sport = :${port}'\` on ${record.placement?.nodeId} shows what holds the port.`;
+  if (record.status.keepsPort === true)
+    return {
+      says,
+      next: `A static instance keeps its port, which its files may name: it waits for it. ${again}`,
+      advice: `${look} End that program; or give availablePorts of ${record.configurationName} another range, and \`instance update ${record.id}\` moves the instance there.`,
+    };
   if (hasOther) return { says, next: 'It is given another port now.', advice: look };
   const { ports } = placement ?? { ports: null };
   const range = ports === null ? '' : `No other port of ${ports.min}-${ports.max} is free. `;

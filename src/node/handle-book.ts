@@ -143,6 +143,8 @@ function recordOf(handle: Handle): HandleRecord {
     readiness: handle.readiness,
     warning: handle.warning,
     logFrom: handle.logFrom,
+    isFound: handle.isFound,
+    listens: handle.listens,
     installed: handle.installed,
     isPrepared: isPrepared(handle),
     process: processOf(handle),

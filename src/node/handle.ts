@@ -44,6 +44,15 @@ const installedSchema = z.object({
   templates: z.array(resolvedTemplateSchema).readonly(),
   /** The reason, for a person, why known newer trees could not be used; null: there were no newer trees. */
   behind: z.string().nullable(),
+  /** The port that its files were made with. Absent: unknown, because an earlier version made the install. */
+  port: z.int().nullable().optional(),
+});
+
+/** The result of the look at the port of one run. */
+const listensSchema = z.object({
+  run: z.int(),
+  /** Null: the run listens on its port, or this machine does not show it. Else a warning for a person. */
+  missing: z.string().nullable(),
 });
 
 /** The record of a handle: the fields that outlive the daemon. */
@@ -92,6 +101,10 @@ export const handleRecordSchema = z.object({
    * never reached the disk.
    */
   port: z.int().nullable().optional(),
+  /** True when the directory was there before the first install; null: there was no install yet. */
+  isFound: z.boolean().nullable().default(null),
+  /** The result of the look at the port of a run; null: there was no look yet. */
+  listens: listensSchema.nullable().default(null),
   /** The last complete install; null before the first install, and for instances without templates. */
   installed: installedSchema.readonly().nullable(),
 });
@@ -235,6 +248,8 @@ export function newHandle(
     readiness: null,
     warning: null,
     logFrom: 1,
+    isFound: null,
+    listens: null,
     installed: null,
   };
 }
@@ -261,6 +276,14 @@ export function isAlive({ phase }: Handle): boolean {
 
 export function isPrepared({ phase }: Handle): boolean {
   return phase.is === 'down' && phase.directory === 'prepared';
+}
+
+/**
+ * True when the instance may have noted its port in files of its own, so that it waits for the port while another
+ * program holds it.
+ */
+export function keepsPort({ static: isStatic, run, isFound }: Handle): boolean {
+  return isStatic && (run > 0 || isFound === true);
 }
 
 /*

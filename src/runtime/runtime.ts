@@ -142,6 +142,12 @@ export interface Runtime {
    */
   usage?(runs: readonly RunId[]): Promise<ReadonlyMap<string, Usage>>;
 
+  /**
+   * The main process of a run whose process has no pid of its own on this host (a container); undefined: this host does
+   * not see it.
+   */
+  mainPid?(run: RunId): Promise<number | undefined>;
+
   /** Writes bytes to standard input unchanged. Throws DRV_INSTANCE_NOT_RUNNING, DRV_STDIN_TOO_LONG, DRV_STDIN_FULL. */
   write(run: RunId, bytes: Buffer): Promise<void>;
 

@@ -136,9 +136,7 @@ export class Places {
       return undefined;
     const isMove = facts.task === 'move';
     const question = isMove ? moveQuestionOf(configuration) : questionOf(configuration);
-    const candidates = isMove
-      ? this.#candidatesOfMove(record, question)
-      : this.#candidates(question, record.home);
+    const candidates = isMove ? this.#candidatesOfMove(record, question) : this.#candidates(question, record);
     const needs = { ...question, home: isMove ? null : homeOf(record) };
     return viewOf({ facts, needs, candidates }, this.#options);
   }
@@ -151,7 +149,7 @@ export class Places {
       {
         facts: { ...IDLE, id: '', task: 'place', templateProblems: problems },
         needs: { ...question, home: null },
-        candidates: this.#candidates(question, null),
+        candidates: this.#candidates(question),
       },
       this.#options,
     );
@@ -162,7 +160,8 @@ export class Places {
     const { templates, problems } = this.#options.chooseTemplates(configuration, id);
     const shortlist = this.#shortlistOf(record.revision, configuration);
     const bound = boundTo(record);
-    const atHome = home === null ? undefined : shortlist.at(home.nodeId, home.port);
+    const keeper = record.static ? id : undefined;
+    const atHome = home === null ? undefined : shortlist.at(home.nodeId, home.port, keeper);
     return {
       id,
       task: 'place',
@@ -213,10 +212,11 @@ export class Places {
     return [withPort(this.#options, question, candidate, { port: null })];
   }
 
-  #candidates(question: Question, home: InstanceRecord['home']): Candidate[] {
+  #candidates(question: Question, record?: InstanceRecord): Candidate[] {
     return [...this.#options.nodes.entries()].map(([nodeId, { value: node }]) => {
-      const old = home?.nodeId === nodeId ? home.port : null;
-      return withPort(this.#options, question, candidateOf(this.#options, question, node), { port: old });
+      const port = record?.home?.nodeId === nodeId ? record.home.port : null;
+      const old = { port, ...(record?.static === true && { holder: record.id, isKept: true }) };
+      return withPort(this.#options, question, candidateOf(this.#options, question, node), old);
     });
   }
 
@@ -242,8 +242,9 @@ export class Places {
 export function taskOf(record: InstanceRecord): PlacementFacts['task'] {
   if (record.desired.goal !== 'run') return null;
   if (record.placement === null) return 'place';
-  const isBusy = record.status.reason === 'port-busy' && record.placement.port !== null;
-  return isBusy && record.status.pid === null ? 'move' : null;
+  const { reason, pid, keepsPort } = record.status;
+  const isBusy = reason === 'port-busy' && keepsPort !== true && record.placement.port !== null;
+  return isBusy && pid === null ? 'move' : null;
 }
 
 const NOBODY: Awaited = { nodeIds: [], forMs: 0 };

@@ -13,6 +13,7 @@ import type { TemplateInstaller } from '../template-installer/reconciler.js';
 import { describeRun } from './description.js';
 import type { SupervisorFacts } from './goal.js';
 import { plan } from './plan.js';
+import { PortLooks } from './port-look.js';
 import { Readiness } from './readiness.js';
 import { checkRemains } from './remains.js';
 import { describeEnd, explainExit } from './report.js';
@@ -29,6 +30,7 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
   readonly #starter: Starter;
   readonly #stopper: Stopper;
   readonly #readiness: Readiness;
+  readonly #portLooks: PortLooks;
 
   constructor(parts: NodeParts, installer: TemplateInstaller) {
     this.#parts = parts;
@@ -36,6 +38,7 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
     this.#starter = new Starter(parts, (handle, exit) => this.#recordExit(handle, exit));
     this.#stopper = new Stopper(parts);
     this.#readiness = new Readiness(parts);
+    this.#portLooks = new PortLooks(parts);
   }
 
   observe(id: string): SupervisorFacts | undefined {
@@ -45,6 +48,7 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
     if (handle === undefined && !isHeld) {
       outbox.forget(id);
       this.#readiness.end(id);
+      this.#portLooks.forget(id);
       return undefined;
     }
     const wanted = desired.get(id);
@@ -60,6 +64,7 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
       runtimeProblem: runtimes.problemOf(runtime),
       checkedRun: this.#readiness.checkedRun(id),
       isCheckOutdated: this.#readiness.isOutdated(id),
+      portLookedAt: this.#portLooks.lookedAt(id, handle?.run),
     };
   }
 
@@ -89,6 +94,8 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
       case 'note-not-ready':
         this.#readiness.noteLate(id, step.run);
         return;
+      case 'look-at-port':
+        return this.#portLooks.look(id, step.run);
       case 'write-stop-command':
         return this.#stopper.command(id, step.run);
       case 'signal':

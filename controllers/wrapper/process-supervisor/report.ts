@@ -1,14 +1,15 @@
 /** Makes the report of an instance, a pure function of the facts: state, reason, and a message in words and numbers. */
 
-import type { Report } from '../../../src/channel/protocol/messages.js';
+import { BOUNDS, type Report } from '../../../src/channel/protocol/messages.js';
 import type { InstanceState, Reason } from '../../../src/model/instance.js';
 import type { Exit } from '../../../src/model/run/past-exit.js';
 import { pidOf } from '../../../src/model/run/run-identity.js';
 import { isRestarted, type RestartPolicy } from '../../../src/model/stopping.js';
-import { durationText } from '../../../src/model/words.js';
+import { cutToBytes, durationText } from '../../../src/model/words.js';
 import {
   type Handle,
   isPrepared,
+  keepsPort,
   nextStartOf,
   processOf,
   type Stopping,
@@ -16,6 +17,7 @@ import {
 } from '../../../src/node/handle.js';
 import { goalOf, isFinished, isOfItsRun, type SupervisorFacts, type SupervisorGoal } from './goal.js';
 import { leftText } from './left-behind.js';
+import { portWarning } from './port-look.js';
 import { awaitedReadiness, sayNotReady, wasReady } from './readiness-plan.js';
 
 interface Said {
@@ -36,15 +38,27 @@ export function describe(facts: SupervisorFacts): Report | undefined {
     id: facts.id,
     restartToken: handle.restartToken,
     ...said,
-    ...(handle.warning !== null && { warning: handle.warning }),
+    ...warningOf(handle),
     pid: pidOf(processOf(handle)),
     restarts: handle.restarts,
     exitCode: handle.exit?.code ?? null,
     exitSignal: handle.exit?.signal ?? null,
     busyPort: problem?.busyPort ?? null,
     ...(problem?.busyProtocol !== undefined && { busyProtocol: problem.busyProtocol }),
+    ...(goal === 'run' && keepsFailing(facts, handle) && { keepsFailing: true }),
+    ...(problem?.busyPort != null && keepsPort(handle) && { keepsPort: true }),
     gone: goal === 'remove' && isGone(handle),
   };
+}
+
+/** True from the second failure in a row until the failures are forgiven. */
+function keepsFailing(facts: SupervisorFacts, handle: Handle): boolean {
+  return handle.streak > 1 && !isFinished(facts, handle);
+}
+
+function warningOf(handle: Handle): Pick<Report, 'warning'> {
+  const warnings = [handle.warning, portWarning(handle)].filter((text) => text !== null);
+  return warnings.length === 0 ? {} : { warning: cutToBytes(warnings.join('; '), BOUNDS.sentenceBytes) };
 }
 
 /** True when nothing of the instance lives, and its directory is removed, or kept because the instance is static. */

@@ -21,6 +21,8 @@ export type SupervisorStep =
   | { readonly do: 'end-readiness-check' }
   /** Note that the run was not ready in time. */
   | { readonly do: 'note-not-ready'; readonly run: number }
+  /** Look whether the run listens on its port, and note the result. */
+  | { readonly do: 'look-at-port'; readonly run: number }
   /** Begin a stop by writing the stop command to standard input. Where that fails, the stop signal is sent at once. */
   | { readonly do: 'write-stop-command'; readonly run: number }
   /** Send the signal to the main processes or to everything of the run, and note when the runtime has taken it. */

@@ -119,7 +119,7 @@ export type Assignment = z.output<typeof assignmentSchema>;
 const portProtocolSchema = z.enum(['tcp', 'udp']);
 export type PortProtocol = z.output<typeof portProtocolSchema>;
 
-const { state, pid, restarts, exitCode, gone } = storedStatusSchema.shape;
+const { state, pid, restarts, exitCode, keepsFailing, gone } = storedStatusSchema.shape;
 
 /**
  * Everything that a wrapper knows of one instance. A report is complete, so that only the latest matters. The fields
@@ -142,6 +142,9 @@ export const reportSchema = z.object({
   busyPort: placementSchema.shape.port,
   /** The protocol of `busyPort`; absent where the node cannot tell. */
   busyProtocol: portProtocolSchema.optional(),
+  /** As in the status. */
+  keepsFailing,
+  keepsPort: z.literal(true).optional(),
   gone,
 });
 export type Report = z.output<typeof reportSchema>;

@@ -125,6 +125,11 @@ export class DockerRuntime implements Runtime {
     return session.usage.measure(live, this.#release.signal);
   }
 
+  async mainPid(run: RunId): Promise<number | undefined> {
+    const live = await this.#live(run);
+    return live && (await live.session.usage.visiblePid(live.containerId));
+  }
+
   async write(run: RunId, bytes: Buffer): Promise<void> {
     checkInput(bytes);
     const known = this.#running(run);

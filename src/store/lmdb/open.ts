@@ -2,9 +2,10 @@
  * Opens the embedded store of a directory, or refuses. A file that lost data must never look like an empty or older
  * state, because minimum-service would act on it.
  */
-import { existsSync, mkdirSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { replaceFile } from '../../files/replace-file.js';
+import { syncPath } from '../../files/sync-path.js';
 import { whileOpen } from '../../files/while-open.js';
 import { DroverError, messageOf } from '../../model/errors.js';
 import type { Logger } from '../../telemetry/logger.js';
@@ -67,6 +68,7 @@ export async function openStore(options: OpenStoreOptions): Promise<Store> {
     file,
     database,
     summary: record,
+    remake: (state, writer) => remake(options.directory, state, writer),
     fence: options.fence,
     table: new KeyTable(entries, summary.revision),
     history: new ChangeHistory(summary.revision, options.historyCapacity),
@@ -88,6 +90,15 @@ export async function fillStore(directory: string, { entries, revision }: StoreS
         ? `${directory} holds a store already; move that directory away first`
         : `${directory} holds a store that was not finished; remove that directory first`,
     );
+  await writeFiles(directory, { entries, revision }, 0);
+}
+
+async function writeFiles(
+  directory: string,
+  { entries, revision }: StoreState,
+  writer: number,
+): Promise<void> {
+  const file = join(directory, DATA_FILE);
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   const records = entries.map(
     ({ key, revision: of, value }) => [key, encodeEntry(key, of, JSON.stringify(value))] as const,
@@ -96,11 +107,22 @@ export async function fillStore(directory: string, { entries, revision }: StoreS
     makeRoom(file, records);
     database.transactionSync(() => {
       for (const [key, record] of records) void database.put(key, record);
-      const summary = { format: 1, revision, entries: entries.length, writer: 0 } as const;
+      const summary = { format: 1, revision, entries: entries.length, writer } as const;
       void database.put(SUMMARY_KEY, encodeSummary(summary));
     });
   });
   await mark(directory);
+}
+
+/** Makes the files of an open store anew, from a whole state. A crash leaves all of them, or none. */
+async function remake(directory: string, state: StoreState, writer: number): Promise<void> {
+  const fresh = `${directory}.new`;
+  rmSync(fresh, { recursive: true, force: true });
+  await writeFiles(fresh, state, writer);
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  for (const name of [DATA_FILE, MARKER_FILE]) renameSync(join(fresh, name), join(directory, name));
+  await syncPath(directory);
+  rmSync(fresh, { recursive: true });
 }
 
 interface Content {

@@ -105,6 +105,7 @@ export function supervisorFacts(fields: Partial<SupervisorFacts> = {}): Supervis
     runtimeProblem: null,
     checkedRun: null,
     isCheckOutdated: false,
+    portLookedAt: null,
     ...fields,
   };
 }

@@ -52,6 +52,21 @@ describe('one instance', () => {
     expect(get('aaaaaa')).toMatchObject({ lastHeartbeat: 3000 });
   });
 
+  it('shows the heartbeat that was said, until a beat is heard after it was said', async () => {
+    world.beats.beat('n1', 1999);
+    for (const saidHeartbeat of [12, 9e15]) {
+      const status = { ...instanceStatus('ONLINE'), saidHeartbeat };
+      await world.putInstance(instanceRecord({ id: 'aaaaaa', status }));
+      await world.putInstance(instanceRecord({ id: 'bbbbbb', status: { ...status, state: 'STOPPED' } }));
+      expect([get('aaaaaa'), get('bbbbbb')]).toMatchObject([
+        { lastHeartbeat: saidHeartbeat },
+        { lastHeartbeat: saidHeartbeat },
+      ]);
+    }
+    world.beats.beat('n1', 2001);
+    expect([get('aaaaaa'), get('bbbbbb')]).toMatchObject([{ lastHeartbeat: 2001 }, { lastHeartbeat: 9e15 }]);
+  });
+
   it('puts the heartbeat where it belongs whatever the texts hold', async () => {
     const message = 'said "lastHeartbeat":0 and \\"lastHeartbeat\\":0, "ünï"';
     const status = { ...instanceStatus('ONLINE'), message };

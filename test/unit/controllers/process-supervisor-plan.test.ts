@@ -65,6 +65,8 @@ const stopping = (signal: Stopping['signal'], signalledAgoMs: number, sinceAgoMs
   signalledAt: NOW - signalledAgoMs,
   since: NOW - sinceAgoMs,
 });
+const atPort = (fields: Partial<Handle> = {}, phase: Partial<Up> = {}) =>
+  running({ port: 30_000, ...fields }, phase);
 const stopOf = (fields: Partial<StopSettings>): StopSettings => ({ ...DEFAULT_STOP, ...fields });
 const configured = (configuration: Partial<ConfigurationInput>, assignment: Partial<Assignment> = {}) => ({
   desired: desired(assignment, false, configuration),
@@ -121,7 +123,51 @@ describe('the plan of the process supervisor', () => {
     ],
     ['run, ended and too early', { handle: early(700) }, ['look again in 700 ms']],
     ['run, ended and due', { handle: early(0) }, ['start']],
-    ['run, up at its port', { handle: running({ port: 30_000 }), ...configured({}, { port: 30_000 }) }, []],
+    ['run, up at its port', { handle: atPort(), ...configured({}, { port: 30_000 }) }, ['look-at-port']],
+    [
+      'run, up at its port for 59 s',
+      { handle: atPort({}, { since: NOW - 59_000 }), ...configured({}, { port: 30_000 }) },
+      ['look again in 1000 ms'],
+    ],
+    [
+      'run, up at its port, and listening',
+      { handle: atPort({ listens: { run: 1, missing: null } }), ...configured({}, { port: 30_000 }) },
+      [],
+    ],
+    [
+      'run, up at its port, and not listening when it was looked at',
+      {
+        handle: atPort({ listens: { run: 1, missing: 'it does not listen' } }),
+        ...configured({}, { port: 30_000 }),
+        portLookedAt: NOW - 5000,
+      },
+      ['look again in 10000 ms'],
+    ],
+    [
+      'run, up at its port, ready, before the time for its readiness is over',
+      {
+        handle: atPort({ readiness: { run: 1, isReady: true, problem: null } }, { since: NOW - 4000 }),
+        ...configured(
+          {
+            availablePorts: { min: 30_000, max: 30_001 },
+            readiness: { tcpPort: '%PORT%', timeoutSeconds: 5 },
+          },
+          { port: 30_000 },
+        ),
+      },
+      ['look again in 1000 ms'],
+    ],
+    [
+      'run, prepared with the files of another port',
+      {
+        handle: handle({
+          phase: PREPARED,
+          installed: { restartToken: 0, templates: [], behind: null, port: 30_000 },
+        }),
+        ...configured({}, { port: 30_001 }),
+      },
+      [],
+    ],
     [
       'run, up at a port that was given back',
       { handle: running({ port: 30_000 }), ...configured({}, { port: 30_001 }) },

@@ -51,9 +51,12 @@ describe('an instance that should run', () => {
 
   it('says when its failures are forgotten', () => {
     expect(tell(seen({ upForMs: 12_000, failuresInARow: 3, forgivenInMs: 48_000 }))).toEqual([
-      'well: is ONLINE: up for 12 s on alpha, port 30000, after 3 failures in a row.',
+      'not well: is up for now: up for 12 s on alpha, port 30000, after 3 failures in a row.',
       'next: When it has been up for another 48 s, its failures are forgotten.',
     ]);
+    expect(tell(seen({ upForMs: 12_000, failuresInARow: 1, forgivenInMs: 48_000 }))[0]).toBe(
+      'well: is ONLINE: up for 12 s on alpha, port 30000, after a failure.',
+    );
   });
 
   it('shows the backoff as the time that is left now, and how it ended', () => {

@@ -99,6 +99,15 @@ describe('the pattern of a log line', () => {
     expect(linePattern(pattern)(line)).toBe(expected);
   });
 
+  it('looks behind a progress bar, at what a terminal shows in the end', () => {
+    const matches = linePattern('Server ready');
+    const bar = '\r[ 10%] downloading'.repeat(1200);
+    expect(matches(`${bar}\r\u001b[2KServer ready`)).toBe(true);
+    expect(matches(`${bar}\rServer ready\r`)).toBe(true);
+    expect(matches(`${bar}\rServer ready${bar}`)).toBe(false);
+    expect(linePattern('*Server*ready*')(`${bar}\rServer is ready`)).toBe(true);
+  });
+
   it('looks at the beginning of a line that never ends, only', () => {
     const matches = linePattern('ready');
     expect(matches(`${' '.repeat(8000)}ready`)).toBe(true);

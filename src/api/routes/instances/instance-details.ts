@@ -1,10 +1,14 @@
 /** `/instances/{id}/details`: everything that is known of one instance. */
 import { z } from 'zod';
-import { type InstanceRecord, instanceInfoSchema, toInstanceInfo } from '../../../model/instance.js';
+import {
+  heartbeatOf,
+  type InstanceRecord,
+  instanceInfoSchema,
+  toInstanceInfo,
+} from '../../../model/instance.js';
 import type { RouteNeeds } from '../../dependencies.js';
 import { defineRoute } from '../../http/route.js';
 import { instanceParams } from './instance-schemas.js';
-import { heartbeatOf } from './instance-view.js';
 
 const usageSchema = z.object({
   cpuSeconds: z.number().describe('processor time since the current start'),
@@ -51,7 +55,7 @@ export function detailsOf(
 ): InstanceDetails {
   const inForce = needs.configurations.get(record.configurationName)?.value;
   return {
-    ...toInstanceInfo(record, heartbeatOf(record, needs.beats)),
+    ...toInstanceInfo(record, heartbeatOf(record, needs.beats.lastBeatAt(record.placement?.nodeId ?? ''))),
     desired: record.desired.goal,
     static: record.static,
     templates: record.placement?.templates.map(({ group, name }) => ({ group, name })) ?? [],

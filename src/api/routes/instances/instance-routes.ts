@@ -66,7 +66,7 @@ export const instanceRoutes: readonly Route[] = [
       });
       request.subject = `${record.id} of ${record.configurationName}`;
       reply.code(201);
-      return toInstanceInfo(record, record.status.lastHeartbeat);
+      return toInstanceInfo(record);
     },
   }),
   defineRoute({
@@ -119,19 +119,19 @@ export const instanceRoutes: readonly Route[] = [
     params: instanceParams,
     body: stateBody,
     answers: { 200: { description: 'the instance as recorded', schema: instanceInfoSchema } },
-    handle: async ({ params, body, request }, { instanceWrites, view, clock }) => {
+    handle: async ({ params, body, request }, { instanceWrites, view }) => {
       const { id, status } = view.visible(params.id);
       const { state, lastHeartbeat, players, maxPlayers, tps } = body;
       const report: StateReport = {
         state,
-        lastHeartbeat: typeof lastHeartbeat === 'number' ? Math.min(lastHeartbeat, clock.now()) : undefined,
+        lastHeartbeat,
         players,
         maxPlayers,
         tps,
       };
       const record = await instanceWrites.reportState(id, report);
       request.isRoutine = state === status.state;
-      return toInstanceInfo(record, record.status.lastHeartbeat);
+      return toInstanceInfo(record);
     },
   }),
   defineRoute({
