@@ -26,6 +26,7 @@ export class FakeRuntime implements Runtime {
   readonly stubborn = new Set<string>();
   /** The ids of instances with a shell before their program: it ends by the signal that goes to all. */
   readonly shelled = new Set<string>();
+  isShelled = (id: string): boolean => this.shelled.has(id);
   /** The names of the processes that ends leave. */
   names: readonly string[] = [];
   /** True: nothing answers, as when a container's engine is away. */
@@ -102,7 +103,7 @@ export class FakeRuntime implements Runtime {
     this.signals.push(`${id} ${signal}`);
     const main = { pid: this.signals.length, startTime: run.run };
     const isStubborn = signal === 'SIGTERM' && this.stubborn.has(id);
-    const hasShell = this.shelled.has(id) && to === 'main' && signal !== 'SIGKILL';
+    const hasShell = this.isShelled(id) && to === 'main' && signal !== 'SIGKILL';
     if (isStubborn && hasShell) this.#mains.add(main.pid);
     if (hasShell) return [main];
     if (!isStubborn) this.end(id, { code: null, signal });
