@@ -248,8 +248,10 @@ function busyPort({ record, placement }: InstanceFacts, message: string, again: 
       advice: `${look} End that program; or give availablePorts of ${record.configurationName} another range, and \`instance update ${record.id}\` moves the instance there.`,
     };
   if (hasOther) return { says, next: 'It is given another port now.', advice: look };
-  const { ports } = placement ?? { ports: null };
-  const range = ports === null ? '' : `No other port of ${ports.min}-${ports.max} is free. `;
+  const { ports = null, portHolders = [] } = placement ?? {};
+  const ageMs = Math.max(0, ...portHolders.map(({ foundAgoMs }) => foundAgoMs ?? 0));
+  const asOf = ageMs < 1000 ? '' : `, as its node found up to ${durationText(ageMs)} ago`;
+  const range = ports === null ? '' : `No other port of ${ports.min}-${ports.max} is free${asOf}. `;
   return {
     says,
     next: `${range}${again}`,
