@@ -185,6 +185,12 @@ function online({ placement }: InstanceFacts['record'], seen: InstanceDescriptio
   const port = placement?.port == null ? '' : `, port ${placement.port}`;
   const since = seen.upForMs === null ? 'up' : `up for ${durationText(seen.upForMs)}`;
   const where = `${since} on ${placement?.nodeId}${port}`;
+  if (seen.pid === NO_HOST_PID && seen.runtimeProblem !== null)
+    return {
+      says: `is ONLINE as far as is known (${where}): ${seen.runtimeProblem}`,
+      next: 'Its node looks for the container engine every 30 s. The container may have ended meanwhile.',
+      advice: `Start the container engine on ${placement?.nodeId}.`,
+    };
   if (seen.forgivenInMs === null) return { says: `is ONLINE, as it should be: ${where}`, isSettled: true };
   return {
     says: `is ONLINE: ${where}, after ${failures(seen.failuresInARow)}`,

@@ -3,7 +3,7 @@
 import { BOUNDS, type Report } from '../../../src/channel/protocol/messages.js';
 import type { InstanceState, Reason } from '../../../src/model/instance.js';
 import type { Exit } from '../../../src/model/run/past-exit.js';
-import { pidOf } from '../../../src/model/run/run-identity.js';
+import { NO_HOST_PID, pidOf } from '../../../src/model/run/run-identity.js';
 import { isRestarted, type RestartPolicy } from '../../../src/model/stopping.js';
 import { cutToBytes, durationText } from '../../../src/model/words.js';
 import {
@@ -38,6 +38,7 @@ export function describe(facts: SupervisorFacts): Report | undefined {
     restartToken: handle.restartToken,
     ...said,
     ...warningOf(handle),
+    ...installedOf(handle),
     pid: pidOf(processOf(handle)),
     restarts: handle.restarts,
     exitCode: handle.exit?.code ?? null,
@@ -47,6 +48,16 @@ export function describe(facts: SupervisorFacts): Report | undefined {
     ...(problem?.busyPort != null && keepsPort(handle) && { keepsPort: true }),
     gone: goal === 'remove' && isGone(handle),
   };
+}
+
+function installedOf({ phase, installed }: Handle): Pick<Report, 'installed'> {
+  if (phase.is !== 'up' || installed?.at === undefined) return {};
+  const templates = installed.templates.map(({ group, name, digest }) => ({
+    group,
+    name,
+    digest: digest ?? '',
+  }));
+  return { installed: { at: installed.at, templates } };
 }
 
 function warningOf(handle: Handle): Pick<Report, 'warning'> {
@@ -113,8 +124,18 @@ function sayEnded(facts: SupervisorFacts, handle: Handle, goal: SupervisorGoal):
 function sayUp(facts: SupervisorFacts, handle: Handle): Said {
   const readiness = awaitedReadiness(facts, handle);
   if (readiness === undefined)
-    return { state: 'ONLINE', reason: null, message: handle.installed?.behind ?? null };
+    return {
+      state: 'ONLINE',
+      reason: null,
+      message: unknownText(facts, handle) ?? handle.installed?.behind ?? null,
+    };
   return { state: stateUnready(handle), ...sayNotReady(facts, handle, readiness) };
+}
+
+/** Why the state of a container is not known now: its engine is away. Null: the engine answers. */
+function unknownText({ runtimeProblem }: SupervisorFacts, handle: Handle): string | null {
+  const isContainer = pidOf(processOf(handle)) === NO_HOST_PID;
+  return runtimeProblem === null || !isContainer ? null : `as far as is known: ${runtimeProblem}`;
 }
 
 function stateUnready({ end }: Handle): InstanceState {
