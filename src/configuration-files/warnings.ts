@@ -9,7 +9,7 @@ import { type Finding, type Findings, firstOf, type Problem, rulesOf, unknownFie
 /** The field by which editors find the schema of a file. */
 const EDITOR_FIELD = '$schema';
 /** Made once: that takes some milliseconds, and thousands of texts may be judged. */
-export const CONFIGURATION_RULES = rulesOf(configurationSchema);
+const CONFIGURATION_RULES = rulesOf(configurationSchema);
 const HOST_ADDRESS_NAMES: ReadonlySet<string> = new Set(['NODE_ID', 'NODE_ADDRESS', 'HOST_ADDRESS']);
 
 /** `input` is the object from which the schema made `configuration`. */
@@ -27,6 +27,17 @@ function* withoutEffect(configuration: Configuration): Generator<Problem> {
   yield* ownNames(configuration);
   yield* hostAddressNames(configuration);
   yield* whereNothingIsReplaced(configuration);
+  yield* keysAsText(configuration);
+}
+
+/** The names of keys, by which some panels mean a signal. */
+const KEYS: Readonly<Record<string, string>> = { '^C': 'SIGINT', '^^C': 'SIGINT', '^\\\\': 'SIGQUIT' };
+
+function* keysAsText({ stopCommand = '' }: Configuration): Generator<Problem> {
+  const signal = KEYS[stopCommand.toUpperCase()];
+  if (signal === undefined) return;
+  const message = `is written as these ${stopCommand.length} characters, not as a key: remove it, and give "stopSignal": "${signal}"`;
+  yield { path: ['stopCommand'], message, at: 'value' };
 }
 
 function* portsWithoutRange({

@@ -10,7 +10,14 @@ import type { InstanceRecord, PlacedTemplate } from '../../../src/model/instance
 import type { NodeRecord } from '../../../src/model/node.js';
 import { keepLatest } from '../../../src/model/plain/keep-latest.js';
 import type { MirrorReader } from '../../../src/store/mirror.js';
-import { candidateOf, type FleetSources, type Question, questionOf, withBusyPort, withPort } from './candidates.js';
+import {
+  candidateOf,
+  type FleetSources,
+  type Question,
+  questionOf,
+  withBusyPort,
+  withPort,
+} from './candidates.js';
 import { type Candidate, firstFailed, type Needs } from './conditions.js';
 import type { FleetChanges } from './fleet-changes.js';
 import { AWAIT_NODES_MS, type Awaited, type PlacementFacts } from './plan.js';

@@ -7,7 +7,14 @@
 import { Heap } from '../../../src/loop/heap.js';
 import type { PlacementOrder } from '../../../src/model/configuration.js';
 import type { NodeRecord } from '../../../src/model/node.js';
-import { candidateOf, type FleetSources, type OldPort, type Question, withBusyPort, withPort } from './candidates.js';
+import {
+  candidateOf,
+  type FleetSources,
+  type OldPort,
+  type Question,
+  withBusyPort,
+  withPort,
+} from './candidates.js';
 import {
   type Candidate,
   type Condition,

@@ -15,7 +15,7 @@ import type { SupervisorFacts } from './goal.js';
 import { plan } from './plan.js';
 import { PortLooks } from './port-look.js';
 import { Readiness } from './readiness.js';
-import { Remains } from './remains.js';
+import { checkRemains } from './remains.js';
 import { describeEnd, explainExit } from './report.js';
 import { afterExit } from './restart-delay.js';
 import { Starter } from './starter.js';
@@ -29,7 +29,6 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
   readonly #installer: TemplateInstaller;
   readonly #starter: Starter;
   readonly #stopper: Stopper;
-  readonly #remains: Remains;
   readonly #readiness: Readiness;
   readonly #portLooks: PortLooks;
 
@@ -38,7 +37,6 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
     this.#installer = installer;
     this.#starter = new Starter(parts, (handle, exit) => this.#recordExit(handle, exit));
     this.#stopper = new Stopper(parts);
-    this.#remains = new Remains(parts);
     this.#readiness = new Readiness(parts);
     this.#portLooks = new PortLooks(parts);
   }
@@ -102,9 +100,11 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
       case 'write-stop-command':
         return this.#stopper.command(id, step.run);
       case 'signal':
-        return this.#stopper.signal(id, step.run, step.signal);
+        return this.#stopper.signal(id, step.run, step.signal, step.to);
+      case 'signal-rest':
+        return this.#stopper.signalRest(id, step.run);
       case 'check-remains':
-        return this.#remains.check(id, step.run, step.kill);
+        return checkRemains(this.#parts, id, step.run);
       case 'forgive':
         handles.change(id, { streak: 0 });
         return;
@@ -140,7 +140,6 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
   async stop(): Promise<void> {
     await this.#readiness.stop();
     await this.#starter.stop();
-    await this.#remains.stop();
   }
 
   /** Notes in the handle an exit that a runtime reported. Ignores late exits and exits of other runs. */

@@ -16,6 +16,7 @@ import {
   stoppingOf,
 } from '../../../src/node/handle.js';
 import { goalOf, isFinished, isOfItsRun, type SupervisorFacts, type SupervisorGoal } from './goal.js';
+import { leftText } from './left-behind.js';
 import { portWarning } from './port-look.js';
 import { awaitedReadiness, sayNotReady, wasReady } from './readiness-plan.js';
 
@@ -45,6 +46,7 @@ export function describe(facts: SupervisorFacts): Report | undefined {
     exitSignal: handle.exit?.signal ?? null,
     busyPort: problem?.busyPort ?? null,
     ...(problem?.busyProtocol !== undefined && { busyProtocol: problem.busyProtocol }),
+    ...(goal === 'run' && keepsFailing(facts, handle) && { keepsFailing: true }),
     ...(problem?.busyPort != null && keepsPort(handle) && { keepsPort: true }),
     gone: goal === 'remove' && isGone(handle),
   };
@@ -58,6 +60,11 @@ function installedOf({ phase, installed }: Handle): Pick<Report, 'installed'> {
     digest: digest ?? '',
   }));
   return { installed: { at: installed.at, templates } };
+}
+
+/** True from the second failure in a row until the failures are forgiven. */
+function keepsFailing(facts: SupervisorFacts, handle: Handle): boolean {
+  return handle.streak > 1 && !isFinished(facts, handle);
 }
 
 function warningOf(handle: Handle): Pick<Report, 'warning'> {
@@ -151,13 +158,14 @@ function notAgain(exit: Exit, policy: RestartPolicy = 'always'): string {
 function sayStopping(
   facts: SupervisorFacts,
   handle: Handle,
-  { signal }: Stopping,
+  { signal, problem }: Stopping,
   goal: SupervisorGoal,
 ): Said {
-  const said = signal ?? 'stop command';
+  const sent = signal === 'none' ? 'nothing' : (signal ?? 'stop command');
+  const said = problem === undefined ? `${sent} sent` : `the next signal waits: ${problem}`;
   const why = goal === 'restart' ? 'restarting' : 'stopping';
   const state = wasReady(facts, handle) ? 'ONLINE' : stateUnready(handle);
-  return { state, reason: 'stopping', message: `${why}: ${said} sent` };
+  return { state, reason: 'stopping', message: `${why}: ${said}` };
 }
 
 /** The report of an instance that is wanted up, but is down. */
@@ -173,6 +181,12 @@ function sayDown(facts: SupervisorFacts, handle: Handle): Said | undefined {
     const again = delay === null ? '' : `; next try in ${durationText(delay.ms)}`;
     return { state, reason: problem.reason, message: problem.message + again };
   }
+  if (state === 'OFFLINE' && exit !== null && phase.is === 'remaining' && phase.left !== null)
+    return {
+      state,
+      reason: 'exited',
+      message: `${endedWith(exit)}; what it left (${leftText(phase.left)}) is ended before the next start`,
+    };
   if (state === 'OFFLINE' && exit !== null)
     return { state, reason: 'exited', message: `${endedWith(exit)}, ${nextRestart(handle)}` };
   if (isPrepared(handle) || facts.desired?.assignment.templates.length === 0) return undefined;

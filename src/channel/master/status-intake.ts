@@ -119,7 +119,15 @@ function nextStatus(
   const isSelfReported = saysItIsReady(before, report);
   // An app that reported itself ONLINE stays ONLINE while it is being stopped, even if its node never saw it ready.
   const isStillUp = report.reason === 'stopping' && before.state === 'ONLINE' && before.pid === report.pid;
-  const { pid: _pid, gone: _gone, endedAt, awaitsReport, awaitsRestart, ...common } = before;
+  const {
+    pid: _pid,
+    gone: _gone,
+    saidHeartbeat: _said,
+    endedAt,
+    awaitsReport,
+    awaitsRestart,
+    ...common
+  } = before;
   const process =
     report.pid === null
       ? { pid: null, gone: report.gone, ...(endedAt !== undefined && { endedAt }) }
@@ -139,6 +147,7 @@ function nextStatus(
     restarts: report.restarts,
     exitCode: report.exitCode,
     exitSignal: report.exitSignal,
+    keepsFailing: report.keepsFailing,
     ...(isOver && { players: null, maxPlayers: null, tps: null }),
     ...(awaitsRestart === true && !isRestarted && { awaitsRestart }),
     ...process,

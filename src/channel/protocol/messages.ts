@@ -119,7 +119,7 @@ export type Assignment = z.output<typeof assignmentSchema>;
 const portProtocolSchema = z.enum(['tcp', 'udp']);
 export type PortProtocol = z.output<typeof portProtocolSchema>;
 
-const { state, installed, pid, restarts, exitCode, gone } = storedStatusSchema.shape;
+const { state, installed, pid, restarts, exitCode, keepsFailing, gone } = storedStatusSchema.shape;
 
 /**
  * Everything that a wrapper knows of one instance. A report is complete, so that only the latest matters. The fields
@@ -145,6 +145,7 @@ export const reportSchema = z.object({
   /** The protocol of `busyPort`; absent where the node cannot tell. */
   busyProtocol: portProtocolSchema.optional(),
   /** As in the status. */
+  keepsFailing,
   keepsPort: z.literal(true).optional(),
   gone,
 });

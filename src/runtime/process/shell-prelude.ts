@@ -87,6 +87,7 @@ ${exported.map(([name, value]) => `export ${name}=${quoted(value)}\n`).join('')}
 `;
 }
 
-function quoted(text: string): string {
+/** `text` as one word of a shell command. */
+export function quoted(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }

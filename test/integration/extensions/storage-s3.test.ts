@@ -205,7 +205,7 @@ describe('settings of s3', () => {
     [{ storages: { main: { bucket: BUCKET } } }, 'config.json: storages.main.region: '],
     [
       { storages: { main: { ...S3_KEYS, bucket: 'b', region: 'r', secretKey: 'oops-secret' } } },
-      'Unrecognized key: "secretKey"',
+      'secretKey: unknown field; did you mean "secretAccessKey"?',
     ],
     [
       { storages: { main: { bucket: 'b', region: 'r', accessKeyId: 'only-this' } } },

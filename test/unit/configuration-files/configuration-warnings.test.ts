@@ -82,6 +82,12 @@ it('a variable that hostAddress cannot have stays as it is', () => {
   ]);
 });
 
+it('a key in stopCommand is text', () => {
+  expect(warningsOf({ stopCommand: '^C' })).toEqual([
+    '3:17: stopCommand: is written as these 2 characters, not as a key: remove it, and give "stopSignal": "SIGINT"',
+  ]);
+});
+
 it('a variable in a field where none is replaced stays as it is', () => {
   const stays = (name: string) => `%${name}% stays as it is: variables are not replaced here`;
   const fields = { stopCommand: 'say %GREETING% %what%', properties: { GREETING: 'x' } };

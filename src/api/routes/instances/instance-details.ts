@@ -1,6 +1,7 @@
 /** `/instances/{id}/details`: everything that is known of one instance. */
 import { z } from 'zod';
 import {
+  heartbeatOf,
   type InstanceRecord,
   instanceInfoSchema,
   type PlacedTemplate,
@@ -9,7 +10,6 @@ import {
 import type { RouteNeeds } from '../../dependencies.js';
 import { defineRoute } from '../../http/route.js';
 import { instanceParams } from './instance-schemas.js';
-import { heartbeatOf } from './instance-view.js';
 
 /** As many digits of a digest tell versions of a template apart. */
 const SHORT_DIGEST = 12;
@@ -71,7 +71,7 @@ export function detailsOf(
 ): InstanceDetails {
   const inForce = needs.configurations.get(record.configurationName)?.value;
   return {
-    ...toInstanceInfo(record, heartbeatOf(record, needs.beats)),
+    ...toInstanceInfo(record, heartbeatOf(record, needs.beats.lastBeatAt(record.placement?.nodeId ?? ''))),
     desired: record.desired.goal,
     static: record.static,
     templates: record.placement?.templates.map((template) => versionOf(template, record)) ?? [],
