@@ -163,7 +163,8 @@ function storyOfTrouble(facts: ConfigurationFacts, rows: readonly Row[]): Story 
   };
 }
 
-function storyOfWell({ name, online, instancesTotal }: ConfigurationFacts, service: ServiceView): Story {
+function storyOfWell(facts: ConfigurationFacts, service: ServiceView): Story {
+  const { name, online, instancesTotal } = facts;
   const isAlone = wantedOf(service) === 0 && instancesTotal === 0;
   if (isAlone)
     return {
@@ -172,13 +173,25 @@ function storyOfWell({ name, online, instancesTotal }: ConfigurationFacts, servi
       isSettled: true,
     };
   const asked = `${service.minimum} asked for`;
-  return { says: `is as it should be: ${countText(online, 'instance')} ONLINE, ${asked}`, isSettled: true };
+  const resting = restingOf(facts);
+  const stopped = resting === 0 ? '' : `, ${countText(resting, 'was', 'were')} stopped on request`;
+  return {
+    says: `is as it should be: ${countText(online, 'instance')} ONLINE, ${asked}${stopped}`,
+    isSettled: true,
+  };
+}
+
+/** How many counted instances were stopped on request. */
+function restingOf({ instances, service }: ConfigurationFacts): number {
+  return instances.filter(
+    ({ record: { id, desired } }) => desired.goal === 'stop' && service?.counted.has(id) === true,
+  ).length;
 }
 
 function* notesOf(facts: ConfigurationFacts): Generator<string> {
   if (facts.unreadable.length > 0)
     yield `${countText(facts.unreadable.length, 'instance')} (${cutText(facts.unreadable.join(', '), MOST_NAMED_CHARS)}) cannot be managed, because the stored record cannot be read: what runs is left alone and counts all the same. \`cluster status\` says what is wrong.`;
-  const { name, record, service, instances } = facts;
+  const { name, record, instances } = facts;
   // When no configuration is in force, the verdict already tells the first fault.
   const told = record === undefined ? facts.fileErrors.find(isOfOneFile) : undefined;
   for (const error of facts.fileErrors) if (error !== told) yield describeFault(error, record);
@@ -187,9 +200,7 @@ function* notesOf(facts: ConfigurationFacts): Generator<string> {
     instances.map((instance) => instance.record),
   ))
     yield `Warning: ${sentence(text)}`;
-  const resting = instances.filter(
-    ({ record: one }) => one.desired.goal === 'stop' && service?.counted.has(one.id) === true,
-  ).length;
+  const resting = restingOf(facts);
   if (resting > 0)
     yield `${countText(resting, 'static instance was', 'static instances were')} stopped on request and ${resting === 1 ? 'counts' : 'count'} all the same.`;
   const ended = instances.map(({ record: one }) => one).filter(hasFinished);

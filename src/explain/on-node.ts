@@ -204,6 +204,12 @@ function online({ placement }: InstanceFacts['record'], seen: InstanceDescriptio
   const port = placement?.port == null ? '' : `, port ${placement.port}`;
   const since = seen.upForMs === null ? 'up' : `up for ${durationText(seen.upForMs)}`;
   const where = `${since} on ${placement?.nodeId}${port}`;
+  if (seen.pid === NO_HOST_PID && seen.runtimeProblem !== null)
+    return {
+      says: `is ONLINE as far as is known (${where}): ${seen.runtimeProblem}`,
+      next: 'Its node looks for the container engine every 30 s. The container may have ended meanwhile.',
+      advice: `Start the container engine on ${placement?.nodeId}.`,
+    };
   if (seen.forgivenInMs === null) return { says: `is ONLINE, as it should be: ${where}`, isSettled: true };
   const keepsFailing = seen.failuresInARow > 1;
   return {
@@ -268,8 +274,10 @@ function busyPort({ record, placement }: InstanceFacts, message: string, again: 
       advice: `${look} End that program; or give availablePorts of ${record.configurationName} another range, and \`instance update ${record.id}\` moves the instance there.`,
     };
   if (hasOther) return { says, next: 'It is given another port now.', advice: look };
-  const { ports } = placement ?? { ports: null };
-  const range = ports === null ? '' : `No other port of ${ports.min}-${ports.max} is free. `;
+  const { ports = null, portHolders = [] } = placement ?? {};
+  const ageMs = Math.max(0, ...portHolders.map(({ foundAgoMs }) => foundAgoMs ?? 0));
+  const asOf = ageMs < 1000 ? '' : `, as its node found up to ${durationText(ageMs)} ago`;
+  const range = ports === null ? '' : `No other port of ${ports.min}-${ports.max} is free${asOf}. `;
   return {
     says,
     next: `${range}${again}`,

@@ -44,6 +44,8 @@ const installedSchema = z.object({
   templates: z.array(resolvedTemplateSchema).readonly(),
   /** The reason, for a person, why known newer trees could not be used; null: there were no newer trees. */
   behind: z.string().nullable(),
+  /** When it was made, Unix milliseconds. Absent: an earlier version made it. */
+  at: z.number().optional(),
   /** The port that its files were made with. Absent: unknown, because an earlier version made the install. */
   port: z.int().nullable().optional(),
 });

@@ -89,6 +89,18 @@ export function withPort(
   };
 }
 
+/** The candidate with a port that was found busy some seconds ago, if it has no other one. */
+export function withBusyPort(
+  { ledger, busyPorts }: FleetSources,
+  { ports }: Question,
+  candidate: Candidate,
+): Candidate {
+  const { nodeId, hostAddress, port } = candidate;
+  if (port !== undefined || ports === undefined) return candidate;
+  const isHeld = (one: number): boolean => ledger.holderOf(nodeId, hostAddress, one, '') !== undefined;
+  return { ...candidate, port: busyPorts.worthATry(nodeId, ports, isHeld) };
+}
+
 function runtimeProblemOf(node: NodeRecord, runtime: string): string | null {
   const offer = node.runtimes.find(({ key }) => key === runtime);
   if (offer === undefined) return 'the node has no such runtime';

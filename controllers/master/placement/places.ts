@@ -10,7 +10,14 @@ import type { InstanceRecord, PlacedTemplate } from '../../../src/model/instance
 import type { NodeRecord } from '../../../src/model/node.js';
 import { keepLatest } from '../../../src/model/plain/keep-latest.js';
 import type { MirrorReader } from '../../../src/store/mirror.js';
-import { candidateOf, type FleetSources, type Question, questionOf, withPort } from './candidates.js';
+import {
+  candidateOf,
+  type FleetSources,
+  type Question,
+  questionOf,
+  withBusyPort,
+  withPort,
+} from './candidates.js';
 import { type Candidate, firstFailed, type Needs } from './conditions.js';
 import type { FleetChanges } from './fleet-changes.js';
 import { AWAIT_NODES_MS, type Awaited, type PlacementFacts } from './plan.js';
@@ -165,7 +172,7 @@ export class Places {
     return {
       id,
       task: 'place',
-      choice: atHome ?? (bound === null ? shortlist.best() : undefined),
+      choice: atHome ?? (bound === null ? (shortlist.best() ?? shortlist.worthATry()) : undefined),
       refusal: () => shortlist.refusal(bound),
       homeId: home?.nodeId ?? null,
       isUrgent: record.madeBy === 'client',
@@ -209,7 +216,8 @@ export class Places {
     if (node === undefined) return [];
     // Ignore a cordon: the instance is already on the node, and only changes its port.
     const candidate = { ...candidateOf(this.#options, question, node), isCordoned: false };
-    return [withPort(this.#options, question, candidate, { port: null })];
+    const found = withPort(this.#options, question, candidate, { port: null });
+    return [withBusyPort(this.#options, question, found)];
   }
 
   #candidates(question: Question, record?: InstanceRecord): Candidate[] {

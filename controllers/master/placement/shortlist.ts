@@ -7,7 +7,14 @@
 import { Heap } from '../../../src/loop/heap.js';
 import type { PlacementOrder } from '../../../src/model/configuration.js';
 import type { NodeRecord } from '../../../src/model/node.js';
-import { candidateOf, type FleetSources, type OldPort, type Question, withPort } from './candidates.js';
+import {
+  candidateOf,
+  type FleetSources,
+  type OldPort,
+  type Question,
+  withBusyPort,
+  withPort,
+} from './candidates.js';
 import {
   type Candidate,
   type Condition,
@@ -79,6 +86,16 @@ export class Shortlist {
       if (candidate.port !== undefined) return candidate;
       this.#park(entry, candidate);
     }
+    return undefined;
+  }
+
+  /** A node with a port that was found busy some seconds ago, after `best` has found none; undefined: none. */
+  worthATry(): Candidate | undefined {
+    for (const parked of this.#parked.values())
+      for (const entry of parked) {
+        const candidate = withBusyPort(this.#sources, this.#question, this.#candidateOf(entry));
+        if (candidate.port !== undefined) return candidate;
+      }
     return undefined;
   }
 

@@ -57,6 +57,8 @@ export class Adoption {
           { runtime: runtime.key },
           `runtime ${runtime.key} lost hold of its instances; looking at each`,
         );
+        // A container engine that is back may have been thought away: instances wait for the next look at it.
+        this.#parts.runtimes.probeNow();
         this.#takeUp(runtime).catch((error: unknown) =>
           logger.error({ err: error, runtime: runtime.key }, 'instances could not be taken up again'),
         );

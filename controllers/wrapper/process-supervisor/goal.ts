@@ -21,6 +21,8 @@ export interface SupervisorFacts {
   readonly runtimeProblem: string | null;
   /** The run under readiness check, or null. */
   readonly checkedRun: number | null;
+  /** When the check under way began, monotonic ms; null: no check is under way. */
+  readonly checkBegunAt: number | null;
   /** True when the configuration now asks for another check than the one under way. */
   readonly isCheckOutdated: boolean;
   /** When this daemon last looked whether the run listens on its port, monotonic ms; null: it has not looked. */

@@ -63,6 +63,7 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
       isNodeStopping: nodeStop.aborted,
       runtimeProblem: runtimes.problemOf(runtime),
       checkedRun: this.#readiness.checkedRun(id),
+      checkBegunAt: this.#readiness.begunAt(id),
       isCheckOutdated: this.#readiness.isOutdated(id),
       portLookedAt: this.#portLooks.lookedAt(id, handle?.run),
     };

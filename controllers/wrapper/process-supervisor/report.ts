@@ -3,7 +3,7 @@
 import { BOUNDS, type Report } from '../../../src/channel/protocol/messages.js';
 import type { InstanceState, Reason } from '../../../src/model/instance.js';
 import type { Exit } from '../../../src/model/run/past-exit.js';
-import { pidOf } from '../../../src/model/run/run-identity.js';
+import { NO_HOST_PID, pidOf } from '../../../src/model/run/run-identity.js';
 import { isRestarted, type RestartPolicy } from '../../../src/model/stopping.js';
 import { cutToBytes, durationText } from '../../../src/model/words.js';
 import {
@@ -39,6 +39,7 @@ export function describe(facts: SupervisorFacts): Report | undefined {
     restartToken: handle.restartToken,
     ...said,
     ...warningOf(handle),
+    ...installedOf(handle),
     pid: pidOf(processOf(handle)),
     restarts: handle.restarts,
     exitCode: handle.exit?.code ?? null,
@@ -49,6 +50,16 @@ export function describe(facts: SupervisorFacts): Report | undefined {
     ...(problem?.busyPort != null && keepsPort(handle) && { keepsPort: true }),
     gone: goal === 'remove' && isGone(handle),
   };
+}
+
+function installedOf({ phase, installed }: Handle): Pick<Report, 'installed'> {
+  if (phase.is !== 'up' || installed?.at === undefined) return {};
+  const templates = installed.templates.map(({ group, name, digest }) => ({
+    group,
+    name,
+    digest: digest ?? '',
+  }));
+  return { installed: { at: installed.at, templates } };
 }
 
 /** True from the second failure in a row until the failures are forgiven. */
@@ -120,8 +131,18 @@ function sayEnded(facts: SupervisorFacts, handle: Handle, goal: SupervisorGoal):
 function sayUp(facts: SupervisorFacts, handle: Handle): Said {
   const readiness = awaitedReadiness(facts, handle);
   if (readiness === undefined)
-    return { state: 'ONLINE', reason: null, message: handle.installed?.behind ?? null };
+    return {
+      state: 'ONLINE',
+      reason: null,
+      message: unknownText(facts, handle) ?? handle.installed?.behind ?? null,
+    };
   return { state: stateUnready(handle), ...sayNotReady(facts, handle, readiness) };
+}
+
+/** Why the state of a container is not known now: its engine is away. Null: the engine answers. */
+function unknownText({ runtimeProblem }: SupervisorFacts, handle: Handle): string | null {
+  const isContainer = pidOf(processOf(handle)) === NO_HOST_PID;
+  return runtimeProblem === null || !isContainer ? null : `as far as is known: ${runtimeProblem}`;
 }
 
 function stateUnready({ end }: Handle): InstanceState {

@@ -141,14 +141,14 @@ export class TemplateInstaller implements Reconciler<InstallerFacts, InstallerSt
     wanted: Desired,
     handle: Handle,
   ): void {
-    const { desired, handles } = this.#parts;
+    const { desired, handles, clock } = this.#parts;
     const { restartToken, id, run } = handle;
     const now = handles.get(id);
     const isSame = desired.get(id)?.assignment.revision === wanted.assignment.revision;
     if (!isSame || now?.run !== run || now.restartToken !== restartToken || now.phase.is !== 'down') return;
     const { port } = wanted.assignment;
-    const installed =
-      templates.length === 0 ? null : { restartToken, templates: [...templates], behind, port };
+    const install = { restartToken, templates: [...templates], behind, at: clock.now(), port };
+    const installed = templates.length === 0 ? null : install;
     handles.put(withDirectory({ ...now, warning, installed }, 'prepared'));
   }
 

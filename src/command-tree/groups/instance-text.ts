@@ -82,11 +82,18 @@ export function describeInstance(details: InstanceDetails, now: number): Promise
     age: ageOf(details, now),
     restarts: details.restarts,
     'last exit': lastExitOf(details),
-    templates: templates?.map(({ group, name }) => `${group}/${name}`).join(', '),
+    templates: templates?.map((template) => versionText(template, now)).join(', '),
     players: players == null ? undefined : `${players} of ${maxPlayers ?? '?'}`,
     tps: details.tps,
     revision: revision && `${revision}${isRevisionCurrent === false ? ' (older than what is in force)' : ''}`,
   });
+}
+
+/** `lobby/paper (3f2a91c07be4, installed 5 min ago)`. */
+function versionText(template: InstanceDetails['templates'][number], now: number): string {
+  const { group, name, digest, installedAt }: Partial<typeof template> = template;
+  if (digest == null || installedAt == null) return `${group}/${name}`;
+  return `${group}/${name} (${digest}, installed ${durationText(Math.max(0, now - installedAt))} ago)`;
 }
 
 const BYTES_PER_MB = 1024 * 1024;

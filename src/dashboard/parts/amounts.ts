@@ -47,5 +47,7 @@ export function plural(value: number, one: string, many = `${one}s`): string {
 
 /** The address of an instance; '': it has none. */
 export function addressOf({ hostAddress = '', allocatedPort }: InstanceInfo): string {
-  return hostAddress === '' || allocatedPort === undefined ? hostAddress : hostPort(hostAddress, allocatedPort);
+  return hostAddress === '' || allocatedPort === undefined
+    ? hostAddress
+    : hostPort(hostAddress, allocatedPort);
 }

@@ -88,3 +88,21 @@ describe('a static instance that never ran', () => {
     expect(plane.describe()).toEqual(['world ONLINE - alpha:30001']);
   });
 });
+
+describe('a full range of ports', () => {
+  it('is tried as a whole every few seconds, and why says how old the knowledge is', async () => {
+    const range = [30_000, 30_001, 30_002];
+    for (const port of range) node.foreignPorts.add(port);
+    await plane.putConfiguration({ ...WORLD, static: false, minimumServiceCount: 1 });
+    await clock.advance(3000);
+    const explained = await plane.master
+      .explainer({ errors: () => [], warnings: () => [] })
+      .instance(plane.records()[0]?.id ?? '');
+    expect(explained.next).toMatch(
+      /^No other port of 30000-30002 is free, as its node found up to [\d.]+ s ago\. The next try/,
+    );
+    node.foreignPorts.delete(30_000);
+    await clock.advance(12_000);
+    expect(plane.describe()).toEqual(['world ONLINE - alpha:30000']);
+  });
+});

@@ -104,6 +104,7 @@ export function supervisorFacts(fields: Partial<SupervisorFacts> = {}): Supervis
     isNodeStopping: false,
     runtimeProblem: null,
     checkedRun: null,
+    checkBegunAt: null,
     isCheckOutdated: false,
     portLookedAt: null,
     ...fields,

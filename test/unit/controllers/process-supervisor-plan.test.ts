@@ -513,6 +513,12 @@ describe('the plan of the process supervisor', () => {
       ]);
     });
 
+    it('gives a check that was mended late a first try before it counts as late', () => {
+      const late = { handle: up({}, 60_000), ...waits, checkedRun: 1 };
+      expect(decide({ ...late, checkBegunAt: NOW })).toEqual(['look again in 5000 ms']);
+      expect(decide({ ...late, checkBegunAt: NOW - 5000 })).toEqual(['note that run 1 is not ready']);
+    });
+
     it('goes on with the check of what is late, and ends nothing', () => {
       const late = up(found(false), NOW);
       expect(decide({ handle: late, ...waits, checkedRun: 1 })).toEqual([]);

@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { InstanceFacts } from '../../../src/explain/facts.js';
 import { explainInstance } from '../../../src/explain/instance.js';
+import { NO_HOST_PID } from '../../../src/model/run/run-identity.js';
 import {
   configurationRecord,
   contact,
@@ -45,6 +46,25 @@ const rests = { state: 'STOPPED', reason: 'stopped', pid: null } as const;
 const AWAY = { kind: 'silent', why: 'node alpha is not connected; try again when it is back' } as const;
 
 describe('an instance that should run', () => {
+  it('is ONLINE only as far as is known while its container engine is away', () => {
+    expect(tell(seen({ pid: NO_HOST_PID, runtimeProblem: 'the engine does not answer' }))).toEqual([
+      'not well: is ONLINE as far as is known (up for 2 h 10 min on alpha, port 30000): the engine does not answer.',
+      'next: Its node looks for the container engine every 30 s. The container may have ended meanwhile.',
+      'do: Start the container engine on alpha.',
+    ]);
+  });
+
+  it('keeps its port where its files may name it', () => {
+    const message = 'tcp port 30000 is held by another process on this node (nginx, pid 7)';
+    const [says, next, advice] = tell({
+      record: recordWith({ state: 'OFFLINE', pid: null, keepsPort: true }),
+      ...isDown({ problem: { reason: 'port-busy', message }, retryInMs: 5000 }),
+    });
+    expect(says).toBe(`not well: cannot be started: ${message}.`);
+    expect(next).toMatch(/^next: A static instance keeps its port, .* The next try is in 5 s\.$/);
+    expect(advice).toContain('`instance update');
+  });
+
   it('is told in one friendly line when all is well', () => {
     expect(tell({})).toEqual(['well: is ONLINE, as it should be: up for 2 h 10 min on alpha, port 30000.']);
   });
