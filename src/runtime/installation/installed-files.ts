@@ -57,7 +57,7 @@ export class InstalledFiles {
     await replaceFile(this.#pathOf(id), `${JSON.stringify(head)}\n${JSON.stringify(files)}`);
   }
 
-  /** Removes the record. What cannot be removed now is removed at the next start. */
+  /** Removes the record. After a failure the next start removes it. */
   async remove(id: string): Promise<void> {
     await rm(this.#pathOf(id), { force: true }).catch(() => undefined);
   }

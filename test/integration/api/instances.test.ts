@@ -345,7 +345,7 @@ describe('PATCH /instances/{id}/lifecycle', () => {
   it('answers 400 naming the targets for any other, and 400 for a missing or malformed instance', async () => {
     for (const query of ['', '?target=', '?target=pause', '?target=START', '?target=stop&target=start']) {
       expect(await call('PATCH', `/instances/aaaaaa/lifecycle${query}`)).toEqual(
-        anError(400, 'start, stop, restart'),
+        anError(400, 'query field target: must be one of "start", "stop", "restart", is '),
       );
     }
     for (const id of ['zzzzzz', 'NOPE', '..%2f']) {
