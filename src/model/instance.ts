@@ -75,6 +75,13 @@ export const placementSchema = z.object({
   templates: z.array(placedTemplateSchema),
 });
 
+/** The templates that the working directory was made from, and when it was made or last brought up to them. */
+const installedTemplatesSchema = z.object({
+  /** Unix milliseconds, by the node's clock. */
+  at: z.number(),
+  templates: z.array(z.object({ group: nameSchema, name: nameSchema, digest: z.string().max(64) })),
+});
+
 /** The status in the form that records have on disk. */
 export const storedStatusSchema = z.object({
   state: instanceStateSchema,
@@ -82,8 +89,15 @@ export const storedStatusSchema = z.object({
   message: z.string().nullable(),
   /** A warning of the last install, for a person, such as a missing file. Absent: no warning. */
   warning: z.string().optional(),
+  /** The templates of the present run, or of the last one. Absent: none, or the node has not said. */
+  installed: installedTemplatesSchema.optional(),
   /** Null: nothing runs. NO_HOST_PID: a container runs, which has no process of its own on the node. */
   pid: z.int().nullable(),
+  /**
+   * With reason `port-busy`: the instance has files of its own, which may name its port. So it waits for that port.
+   * Absent: it may have another port.
+   */
+  keepsPort: z.literal(true).optional(),
   restarts: z.int().min(0),
   exitCode: z.int().nullable(),
   exitSignal: z.string().nullable(),

@@ -49,8 +49,8 @@ const NOT_READY = encodeError(
 );
 
 /**
- * Lets a request in or answers it: 401 when it has no key, 503 before the state is loaded, 403 when its key is not
- * enough, 429 over a limit of its key. A PUBLIC key gets 401 where another key gets 403.
+ * Lets a request in or answers it: 401 without a key, 503 before the state is loaded, 403 for a key without the right,
+ * 429 over a limit of the key. A PUBLIC key gets 401 where another key gets 403.
  *
  * However many refusals an address has had, the next answer is the same one: a token has 178 random bits, so guessing
  * needs no limit. A refusal costs as little as an open route. Only its lines in the log and the audit trail are limited.
@@ -75,8 +75,15 @@ export class Gate {
     this.#clock = clock;
     this.#refusals = new RefusalTrail(dependencies.audit);
     this.#uses = new LastUses({
-      write: ({ label, keyHash, session }, use) =>
-        session === null ? keyWrites.noteUse(label, keyHash, use) : sessionWrites.noteUse(session, use),
+      write: ({ label, keyHash, session, endedAt }, use) => {
+        if (session === null)
+          return endedAt === undefined
+            ? keyWrites.noteUse(label, keyHash, use)
+            : keyWrites.noteEnd(label, keyHash, endedAt);
+        return endedAt === undefined
+          ? sessionWrites.noteUse(session, use)
+          : sessionWrites.noteEnd(session, endedAt);
+      },
       clock,
       logger,
     });
@@ -85,6 +92,7 @@ export class Gate {
       sessions,
       clock,
       onUse: (access) => this.#uses.note(access),
+      onOver: (access) => this.#uses.noteEnd(access),
       onKeyGone: (label) => this.#publicCalls.forget(label),
     });
   }

@@ -2,6 +2,7 @@
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import { asFilesLimit } from '../../files/open-files.js';
 import { DroverError, type ErrorCode, messageOf } from '../../model/errors.js';
 import type { Logger } from '../../telemetry/logger.js';
 
@@ -48,8 +49,9 @@ export function replyWithError(
 }
 
 function translate(error: unknown): { status: number; code: ErrorCode; text: string } {
-  if (error instanceof DroverError) {
-    const { status, code, message: text } = error;
+  const said = error instanceof DroverError ? error : asFilesLimit(error);
+  if (said !== undefined) {
+    const { status, code, message: text } = said;
     return { status, code, text };
   }
   if (!isFastifyError(error)) return UNEXPECTED;

@@ -48,6 +48,8 @@ const CONFIGURATION: Readonly<Record<string, string>> = {
   stopCommand: 'the line that is written to standard input when a stop begins',
   stopSignal: 'the signal of a stop; absent: `SIGTERM`',
   stopTimeoutSeconds: 'the time from the beginning of a stop to SIGKILL; absent: 10',
+  stopTo:
+    'which processes get the signal of a stop: the program and then the rest, or all at once; absent: `main`',
   strategy:
     'how a changed content reaches running instances: not at all, step by step, or only when they are unused',
   surplus: 'what becomes of instances beyond a lowered minimum; absent: `keep`',

@@ -46,7 +46,7 @@ export function socketOperation(socket: SocketDescription): ZodOpenApiOperationO
         200: {
           description:
             'the answer to a GET that asks for no upgrade: one message per line, until either side ends it',
-          content: { [socket.lines.contentType]: { schema: { type: 'string' } } },
+          content: { [essenceOf(socket.lines.contentType)]: { schema: { type: 'string' } } },
         },
       }),
       ...failures(socket, socket.lines === undefined ? [426] : []),
@@ -84,6 +84,11 @@ function accessOf({
   scope,
 }: Pick<Endpoint, 'scope'>): Pick<ZodOpenApiOperationObject, 'security' | 'x-scope'> {
   return { security: securityOf(scope), 'x-scope': scope };
+}
+
+/** The type of a content without its parameters, by which an answer is looked up. */
+function essenceOf(contentType: string): string {
+  return contentType.replace(/;.*$/s, '');
 }
 
 type Endpoint = Pick<

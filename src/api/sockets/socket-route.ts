@@ -82,7 +82,9 @@ async function answerPlain<P, Q>(
   const { contentType, open } = spec.lines;
   const run = await open(callOf(request));
   reserve(book, request);
-  run(new LineStream(reply, contentType));
+  const stream = new LineStream(reply, contentType);
+  book.opened(request.raw.socket, stream);
+  run(stream);
 }
 
 function reserve(book: SocketBook, request: FastifyRequest): void {

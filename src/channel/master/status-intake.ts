@@ -5,6 +5,7 @@
  */
 import type { Configuration } from '../../model/configuration.js';
 import { type InstanceRecord, type InstanceStatus, withEnd } from '../../model/instance.js';
+import { isSameValue } from '../../model/plain/same-value.js';
 import type { MirrorReader } from '../../store/mirror.js';
 import { modify, type RecordSet } from '../../store/modify.js';
 import type { Logger } from '../../telemetry/logger.js';
@@ -141,6 +142,8 @@ function nextStatus(
     reason: isSelfReported ? before.reason : report.reason,
     message: isSelfReported ? before.message : report.message,
     warning: report.warning,
+    keepsPort: report.keepsPort,
+    installed: report.installed ?? before.installed,
     restarts: report.restarts,
     exitCode: report.exitCode,
     exitSignal: report.exitSignal,
@@ -149,8 +152,8 @@ function nextStatus(
     ...(awaitsRestart === true && !isRestarted && { awaitsRestart }),
     ...process,
   };
-  const isSame = (Object.keys(after) as (keyof InstanceStatus)[]).every(
-    (field) => after[field] === before[field],
+  const isSame = (Object.keys(after) as (keyof InstanceStatus)[]).every((field) =>
+    isSameValue(after[field], before[field]),
   );
   if (!isSame) return { ...withFirstReadiness(before, after, facts), lastHeartbeat: facts.now };
   return awaitsReport === true || isRestarted ? after : undefined;

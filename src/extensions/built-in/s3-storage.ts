@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
-import { chmod, mkdir, open } from 'node:fs/promises';
+import { mkdir, open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import type { ListObjectsV2CommandOutput, S3Client } from '@aws-sdk/client-s3';
@@ -13,7 +13,8 @@ import { systemCodeOf } from '../../files/system-error.js';
 import { messageOf } from '../../model/errors.js';
 import { eachBounded } from '../../templates/tree/each-bounded.js';
 import { objectionTo } from '../../templates/tree/path-objection.js';
-import { MAX_TREE_ENTRIES } from '../../templates/tree/tree.js';
+import { looksLikeProgram } from '../../templates/tree/program-file.js';
+import { TREE_LIMITS } from '../../templates/tree/tree.js';
 import type { Extension, StorageProvider } from '../extension.js';
 import { settingsReader, storagesSchema, storageUrlSchema } from './settings.js';
 
@@ -25,7 +26,7 @@ const ATTEMPTS = 3;
 const PARALLEL_DOWNLOADS = 8;
 /** How many times an object is fetched when its body breaks off. */
 const BODY_ATTEMPTS = 3;
-const CREATE = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | constants.O_NOFOLLOW;
+const CREATE = constants.O_RDWR | constants.O_CREAT | constants.O_TRUNC | constants.O_NOFOLLOW;
 
 interface StoredObject {
   readonly key: string;
@@ -104,8 +105,8 @@ export class S3Storage implements StorageProvider {
     )) {
       for (const { Key: key, ETag: etag = '', Size: size = 0 } of Contents)
         if (key !== undefined && !key.endsWith('/')) objects.push({ key, etag, size });
-      if (objects.length > MAX_TREE_ENTRIES)
-        throw new Error(`it holds more than ${MAX_TREE_ENTRIES} objects, which no template can have`);
+      if (objects.length > TREE_LIMITS.maxEntries)
+        throw new Error(`it holds more than ${TREE_LIMITS.maxEntries} objects, which no template can have`);
     }
     return objects.sort((a, b) => (a.key < b.key ? -1 : 1));
   }
@@ -145,8 +146,7 @@ export class S3Storage implements StorageProvider {
     const command = new sdk.GetObjectCommand({ Bucket, Key: object.key, IfMatch: object.etag });
     const { Body } = await client.send(command, { abortSignal: signal }).catch(explain);
     if (!(Body instanceof Readable)) throw new BrokenBody('it came without content');
-    const isScript = await writeBody(Body, file, object, signal);
-    if (isScript) await chmod(file, 0o755);
+    await writeBody(Body, file, object, signal);
   }
 
   #connect(): Promise<Sdk> {
@@ -193,26 +193,24 @@ async function connect(settings: BucketSettings): Promise<Sdk> {
 /** Thrown when the connection ended, or the content is not the listed content. Another try may help. */
 class BrokenBody extends Error {}
 
-/** Writes an object to a file. Returns true when the file is a script. Errors of the disk pass unchanged. */
+/** Writes an object to a file, executable when it looks like a program. Errors of the disk pass unchanged. */
 async function writeBody(
   body: Readable,
   file: string,
   object: StoredObject,
   signal: AbortSignal,
-): Promise<boolean> {
+): Promise<void> {
   const handle = await open(file, CREATE, 0o644).catch((error: unknown) => nameClash(error, object));
   try {
     let size = 0;
-    let start = Buffer.alloc(0);
     for await (const chunk of chunksOf(body)) {
       signal.throwIfAborted();
-      if (start.length < 2) start = Buffer.concat([start, chunk.subarray(0, 2)]);
       size += chunk.length;
       if (size > object.size) break;
       await handle.writeFile(chunk);
     }
     if (size !== object.size) throw new BrokenBody(`its size is not the listed ${object.size} bytes`);
-    return start.toString('latin1', 0, 2) === '#!';
+    if (await looksLikeProgram(handle)) await handle.chmod(0o755);
   } finally {
     body.destroy();
     await handle.close();

@@ -13,11 +13,11 @@ import { withDeadline } from '../../loop/deadline.js';
 import { DroverError, messageOf } from '../../model/errors.js';
 import { nameSchema } from '../../model/names.js';
 import { unknownStorage } from '../library/choose.js';
-import { type BundleLimits, DEFAULT_BUNDLE_LIMITS } from '../transfer/bundle.js';
+import type { BundleLimits } from '../transfer/bundle.js';
 import { checkTemplateName } from '../tree/file-path.js';
 import { removeTree } from '../tree/remove-tree.js';
 import { syncTree } from '../tree/sync-tree.js';
-import { type TreeEntry, walkTree } from '../tree/tree.js';
+import { TREE_LIMITS, type TreeEntry, walkTree } from '../tree/tree.js';
 import {
   groupLabel,
   type StorageProvider,
@@ -58,7 +58,7 @@ export class StorageDownloads {
 
   constructor(options: StorageDownloadsOptions) {
     this.#options = options;
-    this.#limits = options.limits ?? DEFAULT_BUNDLE_LIMITS;
+    this.#limits = options.limits ?? TREE_LIMITS;
   }
 
   /** Makes the directory and removes the rests of a killed process. Call it once, first. */

@@ -357,6 +357,31 @@ describe('PATCH /instances/{id}/lifecycle', () => {
   });
 });
 
+describe('POST /instances/{id}/signal', () => {
+  const send = (body: unknown, id = 'aaaaaa') => call('POST', `/instances/${id}/signal`, body);
+
+  it('sends a named signal to the main process, or to all', async () => {
+    world.signals.length = 0;
+    expect(await send({ signal: 'SIGHUP' })).toEqual({
+      status: 200,
+      body: { message: 'SIGHUP sent to instance aaaaaa', instanceId: 'aaaaaa', signal: 'SIGHUP' },
+    });
+    expect((await send({ signal: 'SIGUSR1', all: true })).status).toBe(200);
+    expect(world.signals).toEqual(['aaaaaa SIGHUP main', 'aaaaaa SIGUSR1 all']);
+  });
+
+  it('refuses other signals, and instances that are not running', async () => {
+    world.signals.length = 0;
+    for (const signal of ['SIGKILL', 'SIGSTOP', 'HUP', '1', 1])
+      expect(await send({ signal })).toEqual(anError(400, 'must be one of SIGHUP, SIGUSR1'));
+    expect(await send({})).toEqual(anError(400, 'signal'));
+    await world.putInstance(instanceRecord({ id: 'ssssss', status: instanceStatus('STOPPED') }));
+    expect(await send({ signal: 'SIGHUP' }, 'ssssss')).toEqual(anError(409, 'takes no signals'));
+    expect((await send({ signal: 'SIGHUP' }, 'zzzzzz')).status).toBe(404);
+    expect(world.signals).toEqual([]);
+  });
+});
+
 describe('POST /instances/{id}/execute', () => {
   const sent = async (command: string): Promise<string | undefined> => {
     world.stdin.length = 0;

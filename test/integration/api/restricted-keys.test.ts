@@ -77,6 +77,23 @@ describe('a key that expires', () => {
     ]);
   });
 
+  it('stays expired once a request has shown it, however the clock is set', async () => {
+    const token = await world.addKey('guest', 'ALL', { expiresAt: world.clock.now() + 3_600_000 });
+    const unused = await world.addKey('unused', 'ALL', { expiresAt: world.clock.now() + 3_600_000 });
+    world.clock.jumpWallClock(7_200_000);
+    expect((await ask(token)).statusCode).toBe(401);
+    world.clock.jumpWallClock(-7_200_000);
+    expect((await ask(token)).statusCode).toBe(401);
+    expect((await ask(unused)).statusCode).toBe(200);
+    await until(() => expect(world.keys.get('guest')?.value.endedAt).toBeGreaterThan(0));
+    expect(await get('/keys', world.admin)).toMatchObject([
+      { label: 'boss', isExpired: false },
+      { label: 'guest', isExpired: true },
+      { label: 'unused', isExpired: false },
+    ]);
+    expect((await ask(token)).headers['www-authenticate']).toContain('the key has expired');
+  });
+
   it('is not the one that must remain: the last key without restrictions stays', async () => {
     await world.addKey('guest', 'ALL', { expiresAt: world.clock.now() + 1000 });
     await world.addKey('team', 'ALL', { configurations: ['lobby*'] });

@@ -170,31 +170,27 @@ describe('a file', () => {
     expect(uploadFiles()).toEqual([]);
   });
 
-  it.each([
-    'application/octet-stream',
-    'text/plain',
-    'application/json',
-    'no/such+type',
-    '{}',
-    null,
-  ])('is taken as bytes whatever the content type is: %s', async (type) => {
-    const created = await send('POST', '/games/lobby/files/a/b.bin', bytes, { type });
-    expect(created).toMatchObject({
-      status: 201,
-      json: { group: 'games', name: 'lobby', path: 'a/b.bin', bytes: 256 },
-    });
-    expect(readFileSync(place('games/lobby/a/b.bin'))).toEqual(bytes);
-    const replaced = await send('PATCH', '/games/lobby/files/a/b.bin', '{"broken', { type });
-    expect(replaced).toMatchObject({ status: 200, json: { path: 'a/b.bin', bytes: 8 } });
-    const read = await send('GET', '/games/lobby/files/a/b.bin');
-    expect(read.bytes.toString()).toBe('{"broken');
-    expect(read.headers.get('content-type')).toMatch(/^text\/plain\b/);
-    expect(read.headers.get('content-length')).toBe('8');
-    const removed = await send('DELETE', '/games/lobby/files/a/b.bin');
-    expect(removed).toMatchObject({ status: 200, json: { path: 'a/b.bin' } });
-    expect(await readTree(place('games'))).toEqual({ 'lobby/': '' });
-    expect(uploadFiles()).toEqual([]);
-  });
+  it.each(['application/octet-stream', 'text/plain', 'application/json', 'no/such+type', '{}', null])(
+    'is taken as bytes whatever the content type is: %s',
+    async (type) => {
+      const created = await send('POST', '/games/lobby/files/a/b.bin', bytes, { type });
+      expect(created).toMatchObject({
+        status: 201,
+        json: { group: 'games', name: 'lobby', path: 'a/b.bin', bytes: 256 },
+      });
+      expect(readFileSync(place('games/lobby/a/b.bin'))).toEqual(bytes);
+      const replaced = await send('PATCH', '/games/lobby/files/a/b.bin', '{"broken', { type });
+      expect(replaced).toMatchObject({ status: 200, json: { path: 'a/b.bin', bytes: 8 } });
+      const read = await send('GET', '/games/lobby/files/a/b.bin');
+      expect(read.bytes.toString()).toBe('{"broken');
+      expect(read.headers.get('content-type')).toMatch(/^text\/plain\b/);
+      expect(read.headers.get('content-length')).toBe('8');
+      const removed = await send('DELETE', '/games/lobby/files/a/b.bin');
+      expect(removed).toMatchObject({ status: 200, json: { path: 'a/b.bin' } });
+      expect(await readTree(place('games'))).toEqual({ 'lobby/': '' });
+      expect(uploadFiles()).toEqual([]);
+    },
+  );
 
   it('may be empty', async () => {
     expect((await send('POST', '/games/lobby/files/a')).json).toMatchObject({ bytes: 0 });

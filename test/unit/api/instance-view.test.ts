@@ -17,8 +17,11 @@ afterEach(async () => {
 
 const listText = (of = view): string => Buffer.concat(of.list()).toString();
 const list = (): { id: string; lastHeartbeat: number }[] => JSON.parse(listText());
+/** The same bytes of memory. The place matters, because small buffers lie together in one pool. */
+const isSamePiece = (a: Buffer, b: Buffer | undefined): boolean =>
+  a.buffer === b?.buffer && a.byteOffset === b.byteOffset && a.length === b.length;
 const isSame = (a: readonly Buffer[], b: readonly Buffer[]): boolean[] =>
-  a.map((piece, index) => piece.buffer === b[index]?.buffer && piece.byteOffset === b[index]?.byteOffset);
+  a.map((piece, index) => isSamePiece(piece, b[index]));
 const get = (id: string): unknown => JSON.parse(view.get(id) ?? 'null');
 
 describe('one instance', () => {
@@ -120,7 +123,7 @@ describe('the list', () => {
     let before = view.list();
     const kept = (): number => {
       const now = view.list();
-      const same = now.filter((piece) => before.some((other) => piece.buffer === other.buffer)).length;
+      const same = now.filter((piece) => before.some((other) => isSamePiece(piece, other))).length;
       before = now;
       return now.length - same;
     };

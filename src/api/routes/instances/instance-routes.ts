@@ -29,6 +29,8 @@ import {
   instanceParams,
   lifecycleMessage,
   lifecycleQuery,
+  signalBody,
+  signalMessage,
   stateBody,
 } from './instance-schemas.js';
 import { logRoute } from './log-routes.js';
@@ -151,6 +153,35 @@ export const instanceRoutes: readonly Route[] = [
   }),
   updateRoute,
   executeRoute('/instances/:id/execute', 'Writes a command to the standard input of the process.'),
+  defineRoute({
+    method: 'POST',
+    path: '/instances/:id/signal',
+    scope: 'OPERATE',
+    reach: 'instance',
+    summary:
+      'Sends a signal to the main process, or to all processes. What ends by it counts as ended by itself.',
+    errors: [
+      'DRV_INSTANCE_UNKNOWN',
+      'DRV_INSTANCE_NOT_RUNNING',
+      'DRV_RUNTIME_UNAVAILABLE',
+      'DRV_NODE_DISCONNECTED',
+      'DRV_CHANNEL_CALL_FAILED',
+    ],
+    params: instanceParams,
+    body: signalBody,
+    answers: { 200: { description: 'sent', schema: signalMessage } },
+    handle: async ({ params, body: { signal, all } }, { streams, view }) => {
+      const record = view.visible(params.id);
+      requireProcess(record, 'signals');
+      if (all && record.runtime === 'docker')
+        throw new DroverError(
+          'DRV_REQUEST_INVALID',
+          'body field all: the runtime docker can signal the main process of a container alone; leave it out',
+        );
+      await streams.sendSignal(record, signal, all ? 'all' : 'main');
+      return { message: `${signal} sent to instance ${record.id}`, instanceId: record.id, signal };
+    },
+  }),
 ];
 
 /**

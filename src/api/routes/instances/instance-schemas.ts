@@ -4,6 +4,7 @@ import type { LogPoint } from '../../../logs/log-batch.js';
 import { instanceInfoSchema, instanceStateSchema } from '../../../model/instance.js';
 import { shownInstanceId } from '../../../model/names.js';
 import { DEFAULT_LOG_LINES, MAX_LOG_LINES } from '../../../model/plain/command-limits.js';
+import { sendableSignalSchema } from '../../../model/stopping.js';
 import { logPointsProblem, parseLogPoint } from '../../../operations/log-point.js';
 import { flag, wholeNumber } from '../../http/route.js';
 
@@ -89,7 +90,18 @@ export const executeBody = z.object({
     .describe('the text for standard input; a newline is added if it lacks one'),
 });
 
+export const signalBody = z.object({
+  signal: sendableSignalSchema.describe(
+    'the name of the signal, such as `SIGHUP`, which has many servers read their settings again',
+  ),
+  all: z
+    .boolean()
+    .default(false)
+    .describe('true: to every process of the instance; else to its main process alone'),
+});
+
 export const instanceList = z.array(instanceInfoSchema);
 export const instanceMessage = z.object({ message: z.string(), instanceId: shownInstanceId });
 export const lifecycleMessage = instanceMessage.extend({ target: z.string() });
+export const signalMessage = instanceMessage.extend({ signal: sendableSignalSchema });
 export const executeMessage = instanceMessage.extend({ command: z.string() });
