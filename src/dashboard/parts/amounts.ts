@@ -1,6 +1,7 @@
 /** Values as people read them. */
-import { hostPort } from '../../model/host-port.js';
+
 import type { InstanceInfo } from '../../model/instance.js';
+import { hostPort } from '../../model/plain/host-port.js';
 
 /** Shown in place of a missing value. */
 export const NOTHING = '–';

@@ -2,7 +2,7 @@
  * Opens the embedded store of a directory, or refuses. A file that lost data must never look like an empty or older
  * state, because minimum-service would act on it.
  */
-import { existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, renameSync, rmdirSync, rmSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { replaceFile } from '../../files/replace-file.js';
 import { syncPath } from '../../files/sync-path.js';
@@ -117,12 +117,19 @@ async function writeFiles(
 /** Makes the files of an open store anew, from a whole state. A crash leaves all of them, or none. */
 async function remake(directory: string, state: StoreState, writer: number): Promise<void> {
   const fresh = `${directory}.new`;
-  rmSync(fresh, { recursive: true, force: true });
+  removeFlat(fresh);
   await writeFiles(fresh, state, writer);
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   for (const name of [DATA_FILE, MARKER_FILE]) renameSync(join(fresh, name), join(directory, name));
   await syncPath(directory);
-  rmSync(fresh, { recursive: true });
+  removeFlat(fresh);
+}
+
+/** Removes a directory that holds only files; a missing one is no error. */
+function removeFlat(directory: string): void {
+  if (!existsSync(directory)) return;
+  for (const name of readdirSync(directory)) rmSync(join(directory, name));
+  rmdirSync(directory);
 }
 
 interface Content {
