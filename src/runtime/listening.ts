@@ -91,7 +91,7 @@ export async function holderOfPort(port: number, protocol: PortProtocol): Promis
   return undefined;
 }
 
-/** One process of each network that the processes see, by the name of the network. */
+/** A process of each network that the processes see, by the name of the network. */
 function networksOf(pids: readonly number[]): ReadonlyMap<string, number> {
   const networks = new Map<string, number>();
   for (const pid of pids)
