@@ -30,16 +30,6 @@ function* withoutEffect(configuration: Configuration): Generator<Problem> {
   yield* keysAsText(configuration);
 }
 
-/** The names of keys, by which some panels mean a signal. */
-const KEYS: Readonly<Record<string, string>> = { '^C': 'SIGINT', '^^C': 'SIGINT', '^\\\\': 'SIGQUIT' };
-
-function* keysAsText({ stopCommand = '' }: Configuration): Generator<Problem> {
-  const signal = KEYS[stopCommand.toUpperCase()];
-  if (signal === undefined) return;
-  const message = `is written as these ${stopCommand.length} characters, not as a key: remove it, and give "stopSignal": "${signal}"`;
-  yield { path: ['stopCommand'], message, at: 'value' };
-}
-
 function* portsWithoutRange({
   availablePorts,
   command,
@@ -50,6 +40,21 @@ function* portsWithoutRange({
   if (holdsPort(command)) yield { path: ['command'], message, at: 'value' };
   for (const [name, value] of Object.entries(environmentVariables))
     if (holdsPort(value)) yield { path: ['environmentVariables', name], message, at: 'value' };
+}
+
+/** The signals that a terminal makes of keys. Two panels write `^C` for a signal. */
+const KEYS: ReadonlyMap<string, string> = new Map([
+  ['^C', 'SIGINT'],
+  ['\x03', 'SIGINT'],
+  ['^\\', 'SIGQUIT'],
+  ['\x1c', 'SIGQUIT'],
+]);
+
+function* keysAsText({ stopCommand = '' }: Configuration): Generator<Problem> {
+  const signal = KEYS.get(stopCommand.trim().toUpperCase());
+  if (signal === undefined) return;
+  const message = `is written to standard input as text, which is no signal: leave it out and write "stopSignal": "${signal}"`;
+  yield { path: ['stopCommand'], message, at: 'value' };
 }
 
 function holdsPort(text: string): boolean {

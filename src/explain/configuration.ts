@@ -2,7 +2,7 @@
  * Explains a configuration: how many instances it asks for and how many there are, its file, and each instance. Pure.
  */
 import type { ConfigurationFileError } from '../model/configuration.js';
-import { hasFinished } from '../model/instance.js';
+import { hasFinished, type InstanceRecord } from '../model/instance.js';
 import { rolloutAdvice, rolloutText } from '../model/plain/rollout-text.js';
 import { hasEnded, isHeldBack, type RolloutRecord } from '../model/rollout.js';
 import { countText, cutText, durationText } from '../model/words.js';
@@ -203,9 +203,10 @@ function* notesOf(facts: ConfigurationFacts): Generator<string> {
   const resting = restingOf(facts);
   if (resting > 0)
     yield `${countText(resting, 'static instance was', 'static instances were')} stopped on request and ${resting === 1 ? 'counts' : 'count'} all the same.`;
-  const finished = instances.filter(({ record: one }) => hasFinished(one)).length;
+  const ended = instances.map(({ record: one }) => one).filter(hasFinished);
+  const finished = ended.length;
   if (finished > 0)
-    yield `${countText(finished, 'instance has', 'instances have')} ended, and restartPolicy does not start ${finished === 1 ? 'it' : 'them'} again: ${finished === 1 ? 'it counts' : 'they count'} all the same.`;
+    yield `${countText(finished, 'instance has', 'instances have')} ended, and restartPolicy does not start ${finished === 1 ? 'it' : 'them'} again: ${finished === 1 ? 'it counts' : 'they count'} all the same.${lastWords(ended)}`;
   const pairs = instances.filter((one) => isBesideItsOriginal(one, instances)).length;
   if (pairs > 0)
     yield `${countText(pairs, 'instance replaced one that is', 'instances replaced ones that are')} there again: both of a pair stay while both have players.`;
@@ -217,6 +218,12 @@ function* notesOf(facts: ConfigurationFacts): Generator<string> {
   const isReplaced = rollout !== undefined && (!hasEnded(rollout) || isHeldBack(rollout));
   if (older > 0 && !isReplaced)
     yield `${countText(older, 'instance is', 'instances are')} made from an older content (\`config diff ${name}\`) and ${older === 1 ? 'keeps' : 'keep'} it: \`instance update <id>\` gives an instance what is in force, in place.`;
+}
+
+/** How the first of the ended instances ended: a server that made itself a daemon is named there. */
+function lastWords([first]: readonly InstanceRecord[]): string {
+  const { id = '', status } = first ?? {};
+  return status?.message == null ? '' : ` ${id}: ${sentence(status.message)}`;
 }
 
 function isBesideItsOriginal({ record }: InstanceFacts, instances: readonly InstanceFacts[]): boolean {

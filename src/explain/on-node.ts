@@ -4,6 +4,7 @@ import { hasFinished, isAtRest } from '../model/instance.js';
 import type { InstanceDescription } from '../model/run/instance-description.js';
 import { NO_HOST_PID } from '../model/run/run-identity.js';
 import { countText, durationText, endText, listText } from '../model/words.js';
+import { exitHint } from './exit-hint.js';
 import type { InstanceFacts, Story } from './facts.js';
 
 const MOST_LEFT_SHOWN = 5;
@@ -187,7 +188,9 @@ function finished(facts: InstanceFacts, seen: InstanceDescription): Story | unde
   if (!seen.isFinished) return undefined;
   if (!hasFinished(facts.record)) return { says: 'has ended, and its node is about to report that' };
   const [last] = seen.exits;
-  return finishedStory(facts, last === undefined ? '' : `: its process ${endText(last)}`);
+  const story = finishedStory(facts, last === undefined ? '' : `: its process ${endText(last)}`);
+  const hint = exitHint(last);
+  return hint === '' ? story : { ...story, advice: `${hint}${story.advice ?? ''}`.trim() };
 }
 
 /** The story of an instance that ended by itself and is not started again. */
@@ -295,7 +298,7 @@ function crashed({ record }: InstanceFacts, seen: InstanceDescription): Story | 
   return {
     says: `waits ${durationText(seen.retryInMs)} for ${restart}: ${why}`,
     next: 'Each failure doubles the delay, up to 60 s; 60 s of being up end that.',
-    advice: `Its last lines say more (\`instance logs ${record.id}\`). \`instance restart ${record.id}\` starts it at once.`,
+    advice: `${exitHint(last)}Its last lines say more (\`instance logs ${record.id}\`). \`instance restart ${record.id}\` starts it at once.`,
   };
 }
 

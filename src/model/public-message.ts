@@ -41,7 +41,7 @@ const KINDS: Readonly<Record<string, string>> = {
   record: 'an object in { }',
   string: 'a text',
 };
-/** What a limit counts, by the kind of the value; numbers are counted themselves. */
+/** The unit of a limit, by the kind of the value; the limit of a number has none. */
 const UNITS: Readonly<Record<string, string>> = { array: ' entries', string: ' characters' };
 
 /** A fault in words for an operator, where the value and its schema are not at hand. */

@@ -347,7 +347,7 @@ export function ladderOf({ phase }: Handle): Stopping | null {
   return phase.is === 'up' ? phase.stopping : null;
 }
 
-/** Notes how far the run has climbed its ladder. What an end left behind climbs one that is no stop. */
+/** Notes how far the run has climbed its ladder. Processes that an end left behind climb one that is no stop. */
 export function climbed(handle: Handle, ladder: Stopping): Handle {
   const { phase } = handle;
   if (phase.is === 'up') return { ...handle, phase: { ...phase, stopping: ladder } };

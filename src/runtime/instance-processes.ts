@@ -98,7 +98,7 @@ export class InstanceProcesses {
     return [];
   }
 
-  /** Without the shell that leads the run's session beside the program, because that shell is Drover's. */
+  /** Leaves out the shell that leads the run's session beside the program, because that shell is Drover's. */
   #programsOf(members: readonly MarkedEntry[], leader: Leader | undefined): readonly MarkedEntry[] {
     return members.filter(({ pid }) => pid !== leader?.session?.pid);
   }

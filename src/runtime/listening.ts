@@ -91,7 +91,7 @@ export async function holderOfPort(port: number, protocol: PortProtocol): Promis
   return undefined;
 }
 
-/** A process of each network that the processes see, by the name of the network. */
+/** The networks that the processes see, by name, each with one of its processes. */
 function networksOf(pids: readonly number[]): ReadonlyMap<string, number> {
   const networks = new Map<string, number>();
   for (const pid of pids)

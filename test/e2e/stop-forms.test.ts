@@ -251,6 +251,47 @@ it.runIf(existsSync(PYTHON))(
   },
 );
 
+it('names a server that makes itself a daemon, where its policy does not start it again, too', async () => {
+  const command = 'setsid sleep 1000 & echo started';
+  world.failing.add('daemon');
+  world.configure('daemon', { command, restartPolicy: 'on-failure', stopTimeoutSeconds: 5 });
+  await world.start();
+  const { state, message } = await world.untilMessage('daemon', /on-failure/);
+  expect([state, message]).toEqual([
+    'STOPPED',
+    'its main process ended with code 0 and left 1 process (sleep) that was in its group: run it in the foreground; restartPolicy on-failure does not start it again',
+  ]);
+});
+
+it('sends a signal on request to the program behind its shell, which goes on', async () => {
+  const program =
+    "process.on('SIGHUP', () => console.log('read again')); setInterval(() => {}, 60_000); console.log('ready')";
+  const command = `cd . && ${process.execPath} -e "${program}"`;
+  world.configure('server', { command, readiness: { logLine: 'ready' } });
+  await world.start();
+  const [{ id, processPid } = { id: '', processPid: null }] = await world.untilOnline('server', 1);
+  expect(await world.api.send('POST', `/instances/${id}/signal`, { signal: 'SIGHUP' })).toMatchObject({
+    status: 200,
+  });
+  await world.untilLogged(id, /^read again$/);
+  expect(await world.api.instance(id)).toMatchObject({ state: 'ONLINE', processPid, restarts: 0 });
+});
+
+// The kernel ends everything with process 1 of a container.
+it.runIf(process.getuid?.() === 0 && existsSync('/usr/bin/unshare'))(
+  'stops the instances first when it is process 1',
+  async () => {
+    world.configure('server', { command: 'cd . && sleep 1000' });
+    const outside = world.spawn({ prefix: ['unshare', '--pid', '--fork', '--mount-proc'] });
+    await until(() => expect(outside.stdout).toContain('is process 1 of this container'));
+    await until(() => expect(outside.stdout).toMatch(/started \w{6} \(server\)/));
+    const inside = Number(readFileSync(`/proc/${outside.pid}/task/${outside.pid}/children`, 'latin1'));
+    process.kill(inside, 'SIGTERM');
+    expect(await outside.ended).toEqual({ code: 0, signal: null });
+    expect(outside.stdout).toMatch(/Stopping 1 instance: [\s\S]*All instances have stopped\.\n/);
+  },
+);
+
 /** The processes that hold the terminals: the owner of the runtime `process`, and the servers of screen and tmux. */
 async function holdersOf(all: readonly InstanceInfo[]): Promise<Set<number>> {
   const holders = new Set<number>();

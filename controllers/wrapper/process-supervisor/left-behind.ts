@@ -4,7 +4,7 @@ import type { Handle } from '../../../src/node/handle.js';
 
 const MOST_NAMED = 5;
 
-/** What keeps a known server in the foreground, by the beginning of its process's name (of which 15 characters count). */
+/** The switch that keeps a known server in the foreground, by the first characters of its process's name, 15 at most. */
 const IN_FOREGROUND: readonly (readonly [name: string, how: string])[] = [
   ['nginx', "nginx -g 'daemon off;'"],
   ['redis-server', '--daemonize no'],
@@ -53,7 +53,7 @@ export function causeOfLeft(
   return `its main process ended with code 0 and left ${leftText(left)} that ${was} in its group: run it in the foreground${how}`;
 }
 
-/** What the node does about it, for the log. */
+/** Says for the log what was left, and that the node ends it. */
 export function describeLeft({ stop, exit }: Handle, left: readonly string[]): string {
   const cause = exit === null ? undefined : causeOfLeft(exit, left);
   const begun = cause === undefined ? `has ended and left ${leftText(left)}` : `has ended: ${cause}`;

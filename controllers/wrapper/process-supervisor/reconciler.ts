@@ -142,11 +142,12 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
     await this.#starter.stop();
   }
 
-  /** Notes in the handle an exit that a runtime reported. Ignores late exits and exits of other runs. */
+  /** Notes in the handle an exit that a runtime reported. Ignores late exits; those of earlier runs are forgotten. */
   noteExit(run: RunId, exit: Exit): void {
     if (this.#starter.keepExit(run, exit)) return;
     const handle = this.#parts.handles.get(run.instanceId);
     if (handle?.run === run.run && handle.phase.is === 'up') this.#recordExit(handle, exit);
+    else if (handle !== undefined && run.run < handle.run) this.acknowledge(handle.runtime, run);
   }
 
   /** Notes in the handle an exit that no daemon saw. Unlike `noteExit`, this works in every phase of the handle. */
@@ -156,7 +157,7 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
   }
 
   #recordExit(handle: Handle, reported: Exit): void {
-    const { handles, clock, random, logger, runtimes, limits, desired, sampler } = this.#parts;
+    const { handles, clock, random, logger, limits, desired, sampler } = this.#parts;
     const run = { instanceId: handle.id, run: handle.run };
     const ramMB = desired.get(handle.id)?.configuration.ramMB;
     const exit = explainExit(handle, reported, { hasKilled: () => limits.wasOutOfMemory(run), ramMB });
@@ -174,11 +175,17 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
       },
       `${handle.id} (${handle.configurationName}) ${describeEnd(handle, exit, ended)}`,
     );
+    this.acknowledge(handle.runtime, run);
+  }
+
+  /** Lets a runtime forget an exit that is recorded, or that a later run has made worthless. */
+  acknowledge(runtime: string, { instanceId, run }: RunId): void {
+    const { logger, runtimes } = this.#parts;
     runtimes
-      .get(handle.runtime)
-      ?.acknowledge(run)
+      .get(runtime)
+      ?.acknowledge({ instanceId, run })
       .catch((error: unknown) =>
-        logger.debug({ err: error, ...run }, 'an exit stays remembered by its runtime'),
+        logger.debug({ err: error, instanceId, run }, 'an exit stays remembered by its runtime'),
       );
   }
 

@@ -8,8 +8,8 @@ import type { NodeParts } from '../parts.js';
 import { causeOfLeft, describeLeft } from './left-behind.js';
 
 /**
- * Looks for remains once. A process in the run's control group is a remain, even when the runtime finds none. What the
- * second look finds, too, is named: after most ends, children of the process are still dying at the first. Throws
+ * Looks for remains once. A process in the run's control group is a remain, even when the runtime finds none. Processes
+ * that a second look finds too are named: at the first look, children of an ended process are often still dying. Throws
  * Conflict when the run is no longer the planned run.
  */
 export async function checkRemains(parts: NodeParts, id: string, number: number): Promise<void> {

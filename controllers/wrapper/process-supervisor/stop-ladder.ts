@@ -1,6 +1,6 @@
 /**
- * The ladder of every stop, whoever asked for it (stop, restart, DELETE, Ctrl-C, an assignment that is gone), and of
- * what a crash, a killed session or a killed owner left behind:
+ * The ladder of every stop, whoever asked for it (stop, restart, DELETE, Ctrl-C, an assignment that is gone). Processes
+ * that a crash, a killed session or a killed owner left behind climb it, too:
  *
  * ```
  * stopCommand ---half of the time---> stopSignal ----------the rest of it---------> SIGKILL, again every second
@@ -40,7 +40,7 @@ export function planStop({ run, stop }: Handle, { stopping }: Up, now: number): 
   return planRung(stopping, stop, run, now);
 }
 
-/** Plans for an ended process whose remains may live. What a stop left has the rest of its time, else all of it. */
+/** Plans for an ended process whose remains may live. Remains of a stop have the rest of its time, others all of it. */
 export function planRemains({ run, stop }: Handle, phase: Remaining, now: number): SupervisorPlan {
   const { checkedAt, left } = phase;
   const ladder = phase.stopping ?? phase.ending;

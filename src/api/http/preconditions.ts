@@ -5,7 +5,7 @@ import type { Precondition } from '../../configuration-files/precondition.js';
 import { DroverError } from '../../model/errors.js';
 
 const TAGS = /^(?:W\/)?"[\w-]+"(?:[ \t]*,[ \t]*(?:W\/)?"[\w-]+")*$/;
-/** What proxies make of a tag when they pack the answer: nginx marks it as weak, Apache adds the coding to it. */
+/** The marks that proxies put on a tag when they pack the answer: nginx makes it weak, Apache adds the coding. */
 const PROXY_MARK = /^W\/|-(?:gzip|br|deflate)(?="$)/g;
 
 /** The headers for the description of a route that heeds them. */

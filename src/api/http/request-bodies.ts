@@ -11,7 +11,7 @@ import { hasBody } from './time-limits.js';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** What the route takes as its body. `stream`: the route reads it itself. Absent: it leaves any body unread. */
+    /** The body that the route takes. `stream`: the route reads it itself. Absent: it leaves any body unread. */
     takes?: 'json' | 'stream';
   }
 }

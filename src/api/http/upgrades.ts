@@ -12,7 +12,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { patternOf } from './other-methods.js';
 import { hasBody } from './time-limits.js';
 
-/** What Node's parser is told after the head of a request, so that everything behind the head is handed over unread. */
+/** The answer to Node's parser after a head, so that it hands over everything behind the head unread. */
 const LEAVE_REST = 2;
 const OFFER_HEADERS: ReadonlySet<string> = new Set(['upgrade', 'http2-settings']);
 

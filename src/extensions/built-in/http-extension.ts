@@ -48,6 +48,8 @@ function httpStorage(
 ): StorageProvider {
   const byName = new Map(Object.entries(templates));
   return {
+    list: async (group) =>
+      [...byName.keys()].flatMap((key) => (key.startsWith(`${group}/`) ? key.slice(group.length + 1) : [])),
     version: async (group, name) => byName.get(`${group}/${name}`)?.sha256 ?? null,
     download: async (group, name, directory, signal) => {
       const archive = byName.get(`${group}/${name}`);

@@ -1,6 +1,6 @@
 /**
- * Records of the files that Drover installed in the directories of static instances: a hash of each file, by which a
- * later install tells the files that the instance has not changed. Kept outside of the directories, because instances may write there.
+ * What Drover installed in the working directories of static instances: a hash of each file, by which a later install
+ * tells files that the instance has not changed. Kept outside of the directories, because instances may write there.
  */
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
@@ -57,7 +57,7 @@ export class InstalledFiles {
     await replaceFile(this.#pathOf(id), `${JSON.stringify(head)}\n${JSON.stringify(files)}`);
   }
 
-  /** Removes the record. A record that stays behind is removed at the next start of the daemon. */
+  /** Removes the record. After a failure the next start removes it. */
   async remove(id: string): Promise<void> {
     await rm(this.#pathOf(id), { force: true }).catch(() => undefined);
   }

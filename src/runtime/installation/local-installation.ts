@@ -34,6 +34,7 @@ import { missingInText, missingText } from '../command/missing-variables.js';
 import type { NodeUsers, RunUser } from '../command/node-users.js';
 import { callOf } from '../command/odd-names.js';
 import { buildVariables, type Variables } from '../command/variables.js';
+import { DEFAULT_WORKDIR } from '../docker/engine/docker-settings.js';
 import { AUTHORITY_IN_CONTAINER, type StartSpec } from '../runtime.js';
 import { authorityFile } from './api-authority.js';
 import { directorySizes, instanceDirectories } from './directory-sizes.js';
@@ -241,6 +242,10 @@ export class LocalInstallation {
       ...(added !== undefined && { added }),
       instance: assignment,
       configuration,
+      workingDirectory:
+        configuration.runtime === DOCKER
+          ? (configuration.properties.dockerWorkdir ?? DEFAULT_WORKDIR)
+          : join(this.#options.runningDirectory, instanceId),
       node: { nodeId: this.#options.nodeId, address: this.#options.address },
       master: {
         address,

@@ -100,8 +100,8 @@ export class Workspaces {
   }
 
   /**
-   * Makes the working directory: fresh from the templates, or with `keep` by adding the missing entries. It also replaces
-   * the files that the instance has not changed since Drover installed them. After an error or an abort an existing directory is as it was; a merge cut off between two files is completed by the next call.
+   * Makes the working directory fresh from the templates. With `keep` it adds missing entries, and replaces files that
+   * the instance has not changed since Drover installed them. After an error or an abort an existing directory is as it was; a merge cut off between two files is completed by the next call.
    * Only one call at a time per instance; repeatable. Resolves with the requests that could not be met, for the
    * operator; they do not hinder the start. Throws DRV_TEMPLATE_UNKNOWN or DRV_TEMPLATE_CORRUPT for templates that the
    * cache lacks, DRV_WORKSPACE_UNSAFE when a link or another kind of entry is in the way, DRV_DISK_WRITE_FAILED.

@@ -362,7 +362,7 @@ describe('a master that follows, under strangers', () => {
     expect(JSON.parse((await send(follower, { path: '/instances', token: own })).body)).toMatchObject({
       error: expect.stringContaining('too many requests of instances'),
     });
-    const stranger = send(follower, { path: '/instances' });
+    const stranger = send(follower, { path: '/instances', token: generateToken() });
     await until(() => expect(follower.api.clock.pending).toBe(pending + 9));
     world.election.lead(leader.peer);
     for (const { status } of await Promise.all([...reports, stranger])) expect(status).toBe(401);
@@ -383,8 +383,9 @@ describe('while nobody leads', () => {
   it('a request is answered with 503 after 5 s, with when to come again, and that nothing was done', async () => {
     world.election.lead(null);
     const before = follower.api.clock.pending;
-    const answered = send(follower, { method: 'POST', path: '/instances', body: '{}' });
-    const socket = SocketClient.refusal(`${follower.api.url}/console`, { token: leader.api.admin });
+    const token = leader.api.admin;
+    const answered = send(follower, { method: 'POST', path: '/instances', body: '{}', token });
+    const socket = SocketClient.refusal(`${follower.api.url}/console`, { token });
     await until(() => expect(follower.api.clock.pending).toBe(before + 2));
     await world.advance(HOLD_MS);
     const { status, headers, body } = await answered;
@@ -706,7 +707,7 @@ describe('the way into the API of the leader', () => {
     // Each of them believes that the other one leads.
     world.election.lead({ ...leader.peer, nodeId: 'm3' });
     const before = follower.api.clock.pending;
-    const answered = send(follower, { path: '/instances' });
+    const answered = send(follower, { path: '/instances', token: leader.api.admin });
     await until(() => expect(follower.api.clock.pending).toBeGreaterThan(before));
     await world.advance(HOLD_MS);
     expect((await answered).status).toBe(503);

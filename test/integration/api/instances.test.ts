@@ -345,7 +345,7 @@ describe('PATCH /instances/{id}/lifecycle', () => {
   it('answers 400 naming the targets for any other, and 400 for a missing or malformed instance', async () => {
     for (const query of ['', '?target=', '?target=pause', '?target=START', '?target=stop&target=start']) {
       expect(await call('PATCH', `/instances/aaaaaa/lifecycle${query}`)).toEqual(
-        anError(400, 'start, stop, restart'),
+        anError(400, 'query field target: must be one of "start", "stop", "restart", is '),
       );
     }
     for (const id of ['zzzzzz', 'NOPE', '..%2f']) {
@@ -361,6 +361,7 @@ describe('POST /instances/{id}/signal', () => {
   const send = (body: unknown, id = 'aaaaaa') => call('POST', `/instances/${id}/signal`, body);
 
   it('sends a named signal to the main process, or to all', async () => {
+    world.signals.length = 0;
     expect(await send({ signal: 'SIGHUP' })).toEqual({
       status: 200,
       body: { message: 'SIGHUP sent to instance aaaaaa', instanceId: 'aaaaaa', signal: 'SIGHUP' },
@@ -370,9 +371,11 @@ describe('POST /instances/{id}/signal', () => {
   });
 
   it('refuses other signals, and instances that are not running', async () => {
+    world.signals.length = 0;
     for (const signal of ['SIGKILL', 'SIGSTOP', 'HUP', '1', 1])
       expect(await send({ signal })).toEqual(anError(400, 'must be one of SIGHUP, SIGUSR1'));
     expect(await send({})).toEqual(anError(400, 'signal'));
+    await world.putInstance(instanceRecord({ id: 'ssssss', status: instanceStatus('STOPPED') }));
     expect(await send({ signal: 'SIGHUP' }, 'ssssss')).toEqual(anError(409, 'takes no signals'));
     expect((await send({ signal: 'SIGHUP' }, 'zzzzzz')).status).toBe(404);
     expect(world.signals).toEqual([]);

@@ -199,6 +199,25 @@ describe('file modifications', () => {
     expect(await readTree(directory)).toMatchObject({ '*run': 'exec 4000', other: '%PORT%' });
   });
 
+  it('replace variables in UTF-16 too, and leave the rest of such a file as it is', async () => {
+    const text = '[Server]\r\nPort=%PORT%\r\nName=日本 \ud800 %MOTDD%\r\n';
+    const little = Buffer.from(text, 'utf16le');
+    const mark = Buffer.from('\ufeff', 'utf16le');
+    const big = Buffer.concat([mark, little]).swap16();
+    const plain = Buffer.from('\ufeffnothing', 'utf16le');
+    const files = { marked: Buffer.concat([mark, little]), unmarked: little, big, plain };
+    const list = await templates({ 'g/a': files });
+    const warnings = await prepare({ templates: list, fileModifications: Object.keys(files) });
+    const after = Buffer.from(text.replace('%PORT%', '4000'), 'utf16le');
+    const read = (name: string): Buffer => readFileSync(join(directory, name));
+    expect(read('marked')).toEqual(Buffer.concat([mark, after]));
+    expect(read('unmarked')).toEqual(after);
+    expect(read('big').swap16()).toEqual(Buffer.concat([mark, after]));
+    expect(read('plain')).toEqual(plain);
+    expect(warnings).toHaveLength(3);
+    expect(warnings[0]).toMatch(/marked asks for %MOTDD%/);
+  });
+
   it('never change the cache', async () => {
     const list = await templates({ 'g/a': { f: '%PORT%' } });
     await prepare({ templates: list, fileModifications: ['f'] });

@@ -26,6 +26,7 @@ export class FakeRuntime implements Runtime {
   readonly stubborn = new Set<string>();
   /** The ids of instances with a shell before their program: it ends by the signal that goes to all. */
   readonly shelled = new Set<string>();
+  isShelled = (id: string): boolean => this.shelled.has(id);
   /** The names of the processes that ends leave. */
   names: readonly string[] = [];
   /** True: nothing answers, as when a container's engine is away. */
@@ -37,6 +38,8 @@ export class FakeRuntime implements Runtime {
   /** When set, starts fail with this message. */
   failWith: string | undefined;
   isAvailable = true;
+  /** Ends of earlier runs that no daemon has acknowledged. */
+  left: Held[] = [];
   /** True: runs are containers, which have no process of their own on the node. */
   inContainers = false;
   readonly #processes = new Map<string, FakeProcess>();
@@ -83,10 +86,11 @@ export class FakeRuntime implements Runtime {
   }
 
   async list(): Promise<readonly Held[]> {
-    return [...this.#processes.values()].map(({ spec, process, outputFrom, exit }) => {
+    const held = [...this.#processes.values()].map(({ spec, process, outputFrom, exit }) => {
       const run = { instanceId: spec.instanceId, run: spec.run };
       return exit === null ? { ...run, process, exit, outputFrom } : { ...run, process, exit };
     });
+    return [...held, ...this.left];
   }
 
   async signal(run: RunId, signal: NodeJS.Signals, to: StopTo = 'all'): Promise<readonly ProcessStamp[]> {
@@ -99,7 +103,7 @@ export class FakeRuntime implements Runtime {
     this.signals.push(`${id} ${signal}`);
     const main = { pid: this.signals.length, startTime: run.run };
     const isStubborn = signal === 'SIGTERM' && this.stubborn.has(id);
-    const hasShell = this.shelled.has(id) && to === 'main' && signal !== 'SIGKILL';
+    const hasShell = this.isShelled(id) && to === 'main' && signal !== 'SIGKILL';
     if (isStubborn && hasShell) this.#mains.add(main.pid);
     if (hasShell) return [main];
     if (!isStubborn) this.end(id, { code: null, signal });
@@ -139,6 +143,7 @@ export class FakeRuntime implements Runtime {
   }
 
   async acknowledge(run: RunId): Promise<void> {
+    this.left = this.left.filter((one) => one.instanceId !== run.instanceId || one.run !== run.run);
     const current = this.#processes.get(run.instanceId);
     if (current !== undefined && current.spec.run === run.run && current.exit !== null)
       this.#processes.delete(run.instanceId);
@@ -162,8 +167,11 @@ export class FakeRuntime implements Runtime {
     const current = this.#processes.get(instanceId);
     if (current === undefined || current.exit !== null) return;
     current.exit = { at: 0, ...how };
-    const run = { instanceId, run: current.spec.run };
-    for (const listener of this.#exitListeners) listener(run, current.exit);
+    this.tellExit({ instanceId, run: current.spec.run }, current.exit);
+  }
+
+  tellExit(run: RunId, exit: Exit): void {
+    for (const listener of this.#exitListeners) listener(run, exit);
   }
 
   /** The specification of the instance's last start; undefined: the runtime knows nothing of the instance. */

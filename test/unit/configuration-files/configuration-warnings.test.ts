@@ -82,10 +82,16 @@ it('a variable that hostAddress cannot have stays as it is', () => {
   ]);
 });
 
-it('a key in stopCommand is text', () => {
-  expect(warningsOf({ stopCommand: '^C' })).toEqual([
-    '3:17: stopCommand: is written as these 2 characters, not as a key: remove it, and give "stopSignal": "SIGINT"',
+it.each([
+  ['^C', 'SIGINT'],
+  [' ^c ', 'SIGINT'],
+  ['\u0003', 'SIGINT'],
+  ['^\\', 'SIGQUIT'],
+])('the stopCommand %j is text, and the signal is named', (stopCommand, signal) => {
+  expect(warningsOf({ stopCommand })).toEqual([
+    `3:17: stopCommand: is written to standard input as text, which is no signal: leave it out and write "stopSignal": "${signal}"`,
   ]);
+  for (const plain of ['stop', 'c', '^Cx', '\\']) expect(warningsOf({ stopCommand: plain })).toEqual([]);
 });
 
 it('a variable in a field where none is replaced stays as it is', () => {

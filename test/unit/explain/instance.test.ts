@@ -86,6 +86,12 @@ describe('an instance that should run', () => {
       'next: Each failure doubles the delay, up to 60 s; 60 s of being up end that.',
       'do: Its last lines say more (`instance logs k3x9p2`). `instance restart k3x9p2` starts it at once.',
     ]);
+    const advice = (code: number): string | undefined =>
+      tell({ record: offline(), ...isDown({ ...crash, exits: [pastExit({ code })] }) })[2];
+    expect(advice(126)).toMatch(
+      /^do: Code 126 means that the shell may not run the file: make it executable/,
+    );
+    expect(advice(127)).toMatch(/^do: Code 127 .* line ends of Windows \(CRLF\)/);
     const killed = [pastExit({ code: null, signal: 'SIGSEGV' })];
     expect(tell({ record: offline(), ...isDown({ ...crash, failuresInARow: 12, exits: killed }) })[0]).toBe(
       'not well: waits 4 s for restart 3: it was ended by SIGSEGV, the 12th failure in a row.',
