@@ -1,7 +1,5 @@
 /** Values as people read them. */
-
 import type { InstanceInfo } from '../../model/instance.js';
-import { hostPort } from '../../model/plain/host-port.js';
 
 /** Shown in place of a missing value. */
 export const NOTHING = '–';
@@ -48,7 +46,6 @@ export function plural(value: number, one: string, many = `${one}s`): string {
 
 /** The address of an instance; '': it has none. */
 export function addressOf({ hostAddress = '', allocatedPort }: InstanceInfo): string {
-  return hostAddress === '' || allocatedPort === undefined
-    ? hostAddress
-    : hostPort(hostAddress, allocatedPort);
+  if (hostAddress === '' || allocatedPort === undefined) return hostAddress;
+  return `${hostAddress.includes(':') ? `[${hostAddress}]` : hostAddress}:${allocatedPort}`;
 }
