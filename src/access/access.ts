@@ -61,9 +61,13 @@ interface KeyAccessOptions {
   /** How long the access lasts while nobody uses it. Default: for ever. */
   readonly idleMs?: number;
   readonly lastUse?: LastUse | undefined;
+  /** When a master saw that the access had ended; absent: it has not. */
+  readonly endedAt?: number | undefined;
   readonly clock: Clock;
   /** Called at the first use, and at the first use after each `takeUse`. Default: uses are forgotten. */
   readonly onUse?: (access: KeyAccess) => void;
+  /** Called once, when the access is seen to have ended by itself. */
+  readonly onOver?: (access: KeyAccess) => void;
 }
 
 /**
@@ -91,6 +95,7 @@ export class KeyAccess {
   /** When the grant ends; Infinity: never. */
   readonly #expiresAt: number;
   readonly #onUse: ((access: KeyAccess) => void) | undefined;
+  readonly #onOver: ((access: KeyAccess) => void) | undefined;
   readonly #ranges: AddressRanges | null;
   readonly #seen = new Map<string, boolean>();
   readonly #listeners = new Set<(reason: string) => void>();
@@ -98,11 +103,12 @@ export class KeyAccess {
   #usedAt: number;
   #usedFrom: string;
   #isUseNoted = false;
+  #endedAt: number | undefined;
   #watch: TimerHandle | undefined;
   #ended: string | undefined;
 
   constructor(options: KeyAccessOptions) {
-    const { label, keyHash, session, grant, idleMs, lastUse, clock, onUse } = options;
+    const { label, keyHash, session, grant, idleMs, lastUse, endedAt, clock, onUse, onOver } = options;
     this.label = label;
     this.keyHash = keyHash;
     this.session = session ?? null;
@@ -114,6 +120,8 @@ export class KeyAccess {
     this.#idleMs = idleMs ?? Number.POSITIVE_INFINITY;
     this.#expiresAt = grant.expiresAt ?? Number.POSITIVE_INFINITY;
     this.#onUse = onUse;
+    this.#onOver = onOver;
+    this.#endedAt = endedAt;
     this.#ranges = grant.from === null ? null : new AddressRanges(grant.from);
     this.#usedAt = lastUse?.at ?? 0;
     this.#usedFrom = lastUse?.address ?? '';
@@ -173,9 +181,22 @@ export class KeyAccess {
     };
   }
 
-  /** True when the access has expired, or was not used for too long. `now`: Unix milliseconds. */
+  /**
+   * True when the access has expired, or was not used for too long. `now`: Unix milliseconds. From then on it is true
+   * for good, because the clock may be set back.
+   */
   isOver(now: number): boolean {
-    return now >= this.#endsAt;
+    if (this.#endedAt === undefined && now >= this.#endsAt) {
+      this.#endedAt = now;
+      this.end(this.#overText);
+      this.#onOver?.(this);
+    }
+    return this.#endedAt !== undefined;
+  }
+
+  /** When the access was seen to have ended, in Unix milliseconds; undefined: it was not. */
+  get endedAt(): number | undefined {
+    return this.#endedAt;
   }
 
   /** When the access ends, in Unix milliseconds; Infinity: never. Each use of a session moves this time. */
@@ -242,10 +263,7 @@ export class KeyAccess {
   #look(): void {
     this.#watch = undefined;
     const now = this.#clock.now();
-    if (now >= this.#expiresAt) {
-      this.end(this.#overText);
-      return;
-    }
+    if (now >= this.#expiresAt && this.isOver(now)) return;
     this.use(now, this.#usedFrom);
     this.#watchEnd();
   }

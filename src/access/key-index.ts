@@ -19,8 +19,9 @@ interface KeyIndexOptions {
   readonly keys: MirrorReader<ApiKeyRecord>;
   readonly sessions: MirrorReader<SessionRecord>;
   readonly clock: Clock;
-  /** Passed on to each `KeyAccess`, which calls it. */
+  /** Both are passed on to each `KeyAccess`, which calls them. */
   readonly onUse: (access: KeyAccess) => void;
+  readonly onOver: (access: KeyAccess) => void;
   /** Called with the label of each key that was deleted, or replaced by another key of the same label. */
   readonly onKeyGone: (label: string) => void;
 }
@@ -110,9 +111,9 @@ export class KeyIndex {
   }
 
   #addKey(label: string, record: ApiKeyRecord): void {
-    const { clock, onUse } = this.#options;
-    const { hash: keyHash, grant, lastUse } = record;
-    const access = new KeyAccess({ label, keyHash, grant, lastUse, clock, onUse });
+    const { clock, onUse, onOver } = this.#options;
+    const { hash: keyHash, grant, lastUse, endedAt } = record;
+    const access = new KeyAccess({ label, keyHash, grant, lastUse, endedAt, clock, onUse, onOver });
     this.#add(this.#keys, label, keyHash, access);
   }
 
@@ -120,12 +121,15 @@ export class KeyIndex {
    * Adds the access of a session, unless the session's key is gone or was replaced by another key of the same label.
    */
   #addSession(id: string, record: SessionRecord): void {
-    const { keys, clock, onUse } = this.#options;
-    const { key: label, keyHash, lastUse } = record;
+    const { keys, clock, onUse, onOver } = this.#options;
+    const { key: label, keyHash, lastUse, endedAt } = record;
     const grant = grantOfSession(record, keys.get(label)?.value);
     if (grant === undefined) return;
     const session = { session: id, idleMs: SESSION_IDLE_MS };
-    const access = new KeyAccess({ label, keyHash, ...session, grant, lastUse, clock, onUse });
+    const access = new KeyAccess({
+      ...{ label, keyHash, ...session, grant },
+      ...{ lastUse, endedAt, clock, onUse, onOver },
+    });
     this.#add(this.#sessions, id, record.hash, access);
   }
 
@@ -151,7 +155,7 @@ export class KeyIndex {
 }
 
 function isSameKey(before: ApiKeyRecord, after: ApiKeyRecord): boolean {
-  return before.hash === after.hash && isSame(before.grant, after.grant);
+  return before.hash === after.hash && before.endedAt === after.endedAt && isSame(before.grant, after.grant);
 }
 
 function isSameSession({ lastUse: _, ...before }: SessionRecord, after: SessionRecord): boolean {

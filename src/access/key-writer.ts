@@ -93,6 +93,13 @@ export class KeyWriter {
     await modify(set, label, (record) => (record.hash === hash ? { ...record, lastUse } : undefined));
   }
 
+  /** Writes down that the key with this hash has ended, so that it stays ended. Throws what the store throws. */
+  async noteEnd(label: string, hash: string, endedAt: number): Promise<void> {
+    const { store, keys } = this.#options;
+    const set = { store, mirror: keys, keyOf: apiKeyKey, turns: this.#turns };
+    await modify(set, label, (record) => (record.hash === hash ? { endedAt, ...record } : undefined));
+  }
+
   /** Removes a key whose record cannot be read. Such a key lets nobody in, so no other key needs to remain. */
   async #removeSetAside(label: string, { revision: expectedRevision }: SetAside): Promise<void> {
     const { store, keys } = this.#options;

@@ -1,6 +1,6 @@
 /**
  * Writes the last uses of keys and sessions: the first use of each at once, further uses at most once a minute. So a
- * kill loses at most the uses of the last minute.
+ * kill loses at most the uses of the last minute. The end of a key or session is written as soon as it was seen.
  */
 import type { Clock, TimerHandle } from '../loop/clock.js';
 import type { LastUse } from '../model/access/api-key.js';
@@ -14,7 +14,7 @@ const PAUSE_MS = 60_000;
 const UNSAID: ReadonlySet<string> = new Set(['DRV_STORE_CLOSED', 'DRV_NOT_LEADER']);
 
 interface LastUsesOptions {
-  /** Writes a last use. Resolves when the use is durable, or when the key or session is gone. */
+  /** Writes a last use, or the end of an access that has one. Resolves when the use is durable, or when the key or session is gone. */
   readonly write: (access: KeyAccess, use: LastUse) => Promise<void>;
   readonly clock: Pick<Clock, 'monotonic' | 'setTimer'>;
   readonly logger: Pick<Logger, 'error' | 'warn'>;
@@ -42,6 +42,11 @@ export class LastUses {
       access,
       clock.setTimer(waitMs, () => this.#write(access)),
     );
+  }
+
+  /** Called when an access was seen to have ended: written at once. */
+  noteEnd(access: KeyAccess): void {
+    this.#write(access);
   }
 
   /** Writes the uses that wait. Resolves when all writes have ended. Later uses are not written. Idempotent. */

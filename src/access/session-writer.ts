@@ -86,6 +86,13 @@ export class SessionWriter {
     await modify(set, id, (record) => ({ ...record, lastUse }));
   }
 
+  /** Writes down that a session has ended, so that it stays ended. Throws what the store throws. */
+  async noteEnd(id: string, endedAt: number): Promise<void> {
+    const { store, sessions } = this.#options;
+    const set = { store, mirror: sessions, keyOf: sessionKey, turns: this.#turns };
+    await modify(set, id, (record) => ({ endedAt, ...record }));
+  }
+
   #keyOf({ session, label }: Access): ApiKeyRecord {
     if (session !== null)
       throw refused(
@@ -97,7 +104,9 @@ export class SessionWriter {
   }
 
   #requireRoom(label: string, now: number): void {
-    const live = [...this.#options.sessions.entries()].filter(([, { value }]) => !this.#isOver(value, now));
+    const live = [...this.#options.sessions.entries()].filter(
+      ([, { value }]) => value.endedAt === undefined && !this.#isOver(value, now),
+    );
     if (live.filter(([, { value }]) => value.key === label).length >= MAX_OF_KEY)
       throw refused(
         `key ${label} has ${MAX_OF_KEY} sessions, the most there may be of one key: sign out of one first (DELETE /api/sessions/{id})`,
@@ -119,7 +128,7 @@ export class SessionWriter {
 
   #isOver(session: SessionRecord, now: number): boolean {
     const grant = grantOfSession(session, this.#options.keys.get(session.key)?.value);
-    return grant === undefined || endOfSession(session, grant) <= now;
+    return grant === undefined || (session.endedAt ?? endOfSession(session, grant)) <= now;
   }
 }
 

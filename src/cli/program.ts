@@ -8,6 +8,7 @@ import type { TargetOptions } from '../client/contexts/choose-target.js';
 import { write } from '../client/print.js';
 import { declareToken, newTokenOf, type TokenOptions } from '../command-tree/groups/tokens.js';
 import type { StoreKind } from '../daemon/store-transfer.js';
+import { requireOpenFiles } from '../files/open-files.js';
 import { addImportCommands } from './import-program.js';
 import type { JoinOptions } from './join-command.js';
 import type { StartOptions } from './start-command.js';
@@ -43,6 +44,8 @@ export function buildProgram(version: string): Command {
       false,
     )
     .action(async (options: Omit<StartOptions, 'version'>) => {
+      // Look before the program is loaded: loading opens more files than a low limit allows.
+      requireOpenFiles();
       const { start } = await import('./start-command.js');
       await start({ ...options, version });
     });

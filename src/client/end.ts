@@ -2,6 +2,7 @@
 import { CommanderError } from 'commander';
 import { parserMessage } from '../command-tree/help/parser-message.js';
 import { ClientError, EXIT } from '../command-tree/runs/client-error.js';
+import { asFilesLimit } from '../files/open-files.js';
 import { DroverError } from '../model/errors.js';
 
 /**
@@ -17,5 +18,5 @@ export function endOf(error: unknown): { readonly exitCode: number; readonly mes
   if (error instanceof DroverError && error.status === 404)
     return { exitCode: EXIT.notFound, message: error.message };
   if (error instanceof DroverError) return { exitCode: EXIT.failed, message: error.message };
-  return { exitCode: EXIT.failed, message: undefined };
+  return { exitCode: EXIT.failed, message: asFilesLimit(error)?.message };
 }

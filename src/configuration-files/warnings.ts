@@ -9,7 +9,7 @@ import { type Finding, type Findings, firstOf, type Problem, rulesOf, unknownFie
 /** The field by which editors find the schema of a file. */
 const EDITOR_FIELD = '$schema';
 /** Made once: that takes some milliseconds, and thousands of texts may be judged. */
-export const CONFIGURATION_RULES = rulesOf(configurationSchema);
+const CONFIGURATION_RULES = rulesOf(configurationSchema);
 const HOST_ADDRESS_NAMES: ReadonlySet<string> = new Set(['NODE_ID', 'NODE_ADDRESS', 'HOST_ADDRESS']);
 
 /** `input` is the object from which the schema made `configuration`. */

@@ -4,14 +4,16 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { isLoopback } from '../api/http/bind-address.js';
+import { readBootId } from '../files/processes.js';
 import { ElectedLeadership } from '../leadership/elected-leadership.js';
 import type { MasterPeer } from '../leadership/leadership.js';
 import { DroverError } from '../model/errors.js';
+import { hostPort } from '../model/host-port.js';
 import type { EtcdSettings } from '../model/settings/store-settings.js';
 import { refuseIfOpen } from '../node/private-path.js';
 import type { RootPaths } from '../node/root.js';
 import { connectEtcd } from '../store/etcd/connect.js';
-import { storeKeys } from '../store/etcd/leader-key.js';
+import { type MasterEntry, storeKeys } from '../store/etcd/leader-key.js';
 import { Masters } from '../store/etcd/masters.js';
 import { openElected } from '../store/etcd/open.js';
 import { Upkeep } from '../store/etcd/upkeep.js';
@@ -45,10 +47,10 @@ export async function openOnEtcd(
     if (file !== undefined) await refuseIfOpen(resolve(paths.root, file), 0o600);
   const etcd = await connectEtcd(settings, paths.root, clock);
   waitFor(`it waits for its state on etcd ${etcd.name}`);
-  const { store, election } = await openElected({
+  const { store, election, lease } = await openElected({
     etcd,
     prefix,
-    own,
+    own: entryOf(assembly),
     clock,
     logger,
     signal: ending,
@@ -63,11 +65,24 @@ export async function openOnEtcd(
   upkeep.start();
   running.onStop(() => upkeep.stop());
   addEtcdGauges(metrics.registry, () => upkeep.figures);
-  const masters = new Masters({ etcd, keys: storeKeys(prefix), clock, onChange: () => candidate.changed() });
+  const masters = new Masters({
+    etcd,
+    keys: storeKeys(prefix),
+    nodeId: own.nodeId,
+    lease,
+    clock,
+    onChange: () => candidate.changed(),
+  });
   const candidate = new ElectedLeadership({ election, masters, own, clock, logger });
   masters.start();
   running.onStop(() => masters.stop());
   return { store, candidate };
+}
+
+/** The entry in etcd by which other masters know this one. */
+export function entryOf({ paths, configuration }: Pick<Assembly, 'paths' | 'configuration'>): MasterEntry {
+  const { nodeId, address, port } = configuration;
+  return { nodeId, clusterAddress: hostPort(address, port), root: `${paths.rootId} ${readBootId()}` };
 }
 
 function isInClear(endpoint: string): boolean {

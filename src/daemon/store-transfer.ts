@@ -8,7 +8,6 @@ import { join, resolve } from 'node:path';
 import { whileOpen } from '../files/while-open.js';
 import { SystemClock } from '../loop/system-clock.js';
 import { DroverError, messageOf } from '../model/errors.js';
-import { hostPort } from '../model/host-port.js';
 import type { NodeConfiguration } from '../model/node.js';
 import { changeMainConfiguration, readMainConfiguration } from '../node/main-configuration.js';
 import { prepareRoot, type RootPaths } from '../node/root.js';
@@ -22,6 +21,7 @@ import { DATA_FILE, fillStore, openStore, wasStoreMade } from '../store/lmdb/ope
 import { checkSame, newNameBeside, replaceStore } from '../store/lmdb/replace.js';
 import { type Salvaged, salvage } from '../store/lmdb/salvage.js';
 import type { Store, StoreState } from '../store/store.js';
+import { entryOf } from './open-on-etcd.js';
 
 export type StoreKind = 'lmdb' | 'etcd';
 
@@ -196,14 +196,15 @@ function raised(state: StoreState): StoreState {
   return raiseEpochs(state, Date.now());
 }
 
-async function etcdOptions({ paths, configuration, say }: Place): Promise<OpenEtcdStoreOptions> {
-  const { store: settings, clusterName, nodeId, address, port } = configuration;
+async function etcdOptions(place: Place): Promise<OpenEtcdStoreOptions> {
+  const { paths, configuration, say } = place;
+  const { store: settings, clusterName } = configuration;
   if (settings.kind !== 'etcd') throw invalid('config.json names no etcd');
   const clock = new SystemClock();
   return {
     etcd: await connectEtcd(settings, paths.root, clock),
     prefix: settings.prefix ?? `/drover/${clusterName}`,
-    own: { nodeId, clusterAddress: hostPort(address, port) },
+    own: entryOf(place),
     clock,
     onWait: say,
     signal: new AbortController().signal,

@@ -1,4 +1,4 @@
-/** What the exit codes of a shell mean that could not run its program. */
+/** Hints for the exit codes by which a shell says that it could not run its program. */
 const HINTS: ReadonlyMap<number | null, string> = new Map([
   [
     126,

@@ -10,7 +10,7 @@
 import * as fs from 'node:fs';
 import { basename, join } from 'node:path';
 import { lookIsDue } from '../files/in-place.js';
-import { isDiskFull, systemCodeOf } from '../files/system-error.js';
+import { refusalOf, systemCodeOf } from '../files/system-error.js';
 import { messageOf } from '../model/errors.js';
 import type { LogPlace } from '../model/run/past-exit.js';
 import { SegmentFile } from './segment-file.js';
@@ -218,9 +218,7 @@ function lastNewlineBefore(bytes: Uint8Array, room: number): number {
 }
 
 function reasonOf(error: unknown): string {
-  const code = systemCodeOf(error);
-  if (code === undefined) return messageOf(error);
-  return isDiskFull(error) ? `the disk is full (${code})` : `the system answered ${code}`;
+  return systemCodeOf(error) === undefined ? messageOf(error) : refusalOf(error);
 }
 
 /**

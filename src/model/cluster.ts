@@ -1,5 +1,6 @@
 /** Membership of a cluster: the tokens with which nodes join, and the credential of each joined node. */
 import { z } from 'zod';
+import { endedAtSchema } from './access/seen-end.js';
 import { nameSchema, sha256Schema } from './names.js';
 
 /** The id of a join token. It is not secret: lists show it. */
@@ -19,6 +20,7 @@ export const joinTokenRecordSchema = z.object({
   uses: z.int().min(0),
   /** True: the token admits only new masters. Absent: the token admits only nodes that are not masters. */
   asMaster: z.literal(true).optional(),
+  endedAt: endedAtSchema,
 });
 export type JoinTokenRecord = z.output<typeof joinTokenRecordSchema>;
 

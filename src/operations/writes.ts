@@ -64,8 +64,8 @@ export interface Writes {
     RolloutWriter,
     'pause' | 'promote' | 'restart' | 'resume' | 'retry' | 'rollback'
   >;
-  readonly keyWrites: Pick<KeyWriter, 'create' | 'noteUse' | 'remove'>;
-  readonly sessionWrites: Pick<SessionWriter, 'create' | 'noteUse' | 'remove'>;
+  readonly keyWrites: Pick<KeyWriter, 'create' | 'noteEnd' | 'noteUse' | 'remove'>;
+  readonly sessionWrites: Pick<SessionWriter, 'create' | 'noteEnd' | 'noteUse' | 'remove'>;
   readonly joinTokens: Pick<JoinTokens, 'create' | 'list' | 'revoke'>;
   readonly configurationFiles: Pick<ConfigurationFiles, 'put' | 'reload' | 'remove'>;
   readonly templates: Pick<
@@ -75,7 +75,7 @@ export interface Writes {
   readonly templateSync: Pick<MasterTemplates, 'fromStorage' | 'latestSync'> & {
     toCluster(pattern: string): Promise<Pick<SyncRun, 'templates' | 'nodes'>>;
   };
-  readonly streams: Pick<InstanceStreams, 'writeStdin'>;
+  readonly streams: Pick<InstanceStreams, 'writeStdin' | 'sendSignal'>;
   readonly terminals: Pick<InstanceTerminals, 'attach'>;
   /** Ends the daemon as SIGTERM does. Returns at once. */
   stopDaemon(): void;

@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
-  chmodSync,
+  chownSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -10,7 +10,7 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs';
-import { createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
@@ -45,7 +45,7 @@ async function endOf(daemon: DaemonProcess): Promise<DaemonProcess> {
 /** Starts a daemon that must refuse; answers its one line. */
 async function refusalOf(
   root = world.root,
-  options: Pick<DaemonProcessOptions, 'uid' | 'prefix'> = {},
+  options: Pick<DaemonProcessOptions, 'prefix'> = {},
 ): Promise<string> {
   const daemon = await endOf(new DaemonProcess({ root, ...options }));
   expect({ ...(await daemon.ended), stderr: daemon.stderr }).toEqual({
@@ -73,6 +73,34 @@ it('names the field, the place and what would be right in config.json', async ()
     writeFileSync(config, text);
     expect(await refusalOf()).toMatch(message);
     expect(readFileSync(config, 'utf8')).toBe(text);
+  }
+});
+
+const withOpenFiles = (limit: number): string[] => ['sh', '-c', `ulimit -n ${limit} && exec "$@"`, 'sh'];
+
+it('names the limit of open files that is too low, before it opens files of its own', async () => {
+  for (const limit of [24, 40, 127]) {
+    const line = await refusalOf(world.root, { prefix: withOpenFiles(limit) });
+    expect(line).toMatch(`drover: the limit of open files is ${limit}, Drover needs at least 128: raise it`);
+  }
+});
+
+it('works with the least limit of open files, also while strangers hold what they may of it', async () => {
+  await world.start({ prefix: withOpenFiles(128) });
+  const sockets = [2, 3, 4, 5, 6, 7].flatMap((last) =>
+    [world.apiPort, world.apiPort + 1].flatMap((port) =>
+      Array.from({ length: 30 }, () =>
+        connect({ port, host: '127.0.0.1', localAddress: `127.0.0.${last}` }).on('error', () => undefined),
+      ),
+    ),
+  );
+  try {
+    await Promise.all(sockets.map((socket) => once(socket, 'connect').catch(() => undefined)));
+    world.configure('service', { command: 'exec sleep 1000', minimumServiceCount: 3 });
+    await world.untilOnline('service', 3);
+    expect(readFileSync(world.paths.droverLog, 'utf8')).not.toMatch(/EMFILE/);
+  } finally {
+    for (const socket of sockets) socket.destroy();
   }
 });
 
@@ -129,10 +157,13 @@ it('refuses a root that is a file, has no parent, or has a file where a director
   expect(await refusalOf(root)).toMatch(/running: .*not a directory; move it away/);
 });
 
-it.skipIf(process.getuid?.() !== 0)('refuses a root that its user cannot write', async () => {
-  // Traversed by the other user, but not written.
-  chmodSync(world.root, 0o755);
-  expect(await refusalOf(world.root, { uid: NOBODY })).toMatch(/must be writable for this user/);
+/** As root, but bound by the modes of files. Another user may not reach Node or the checkout. */
+const BOUND = ['setpriv', '--bounding-set=-dac_override'];
+const canBind = spawnSync(BOUND[0] ?? '', [...BOUND.slice(1), 'true']).status === 0;
+
+it.skipIf(process.getuid?.() !== 0 || !canBind)('refuses a root that its user cannot write', async () => {
+  chownSync(world.root, NOBODY, NOBODY);
+  expect(await refusalOf(world.root, { prefix: BOUND })).toMatch(/must be writable for this user/);
 });
 
 it('refuses a truncated store and changes nothing of it', async () => {

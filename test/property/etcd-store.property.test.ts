@@ -44,9 +44,9 @@ class Member {
   #opened: Elected | undefined;
   readonly #running: Promise<void>;
 
-  constructor(etcd: FakeEtcd, clock: FakeClock) {
+  constructor(etcd: FakeEtcd, clock: FakeClock, nodeId: string) {
     this.client = etcd.client();
-    this.#running = this.#run(clock);
+    this.#running = this.#run(clock, nodeId);
   }
 
   get store(): EtcdStore | undefined {
@@ -68,12 +68,12 @@ class Member {
     await this.#running;
   }
 
-  async #run(clock: FakeClock): Promise<void> {
+  async #run(clock: FakeClock, nodeId: string): Promise<void> {
     try {
       this.#opened = await openElected({
         etcd: this.client,
         prefix: '/p',
-        own: { nodeId: 'm', clusterAddress: 'm:6000' },
+        own: { nodeId, clusterAddress: `${nodeId}:6000`, root: nodeId },
         clock,
         signal: this.#ending.signal,
         onLost: (error) => this.losses.push(error),
@@ -91,7 +91,7 @@ class Member {
 async function play(actions: readonly Action[]): Promise<number> {
   const clock = new FakeClock({ settleTurns: 2 });
   const etcd = new FakeEtcd(clock);
-  const members = [new Member(etcd, clock), new Member(etcd, clock)];
+  const members = [new Member(etcd, clock, 'a'), new Member(etcd, clock, 'b')];
   await clock.advance(100);
   let number = 0;
   let acknowledged = 0;
@@ -128,7 +128,7 @@ async function play(actions: readonly Action[]): Promise<number> {
   await clock.advance(10_000);
   await Promise.all(ends);
   // What the leader held in memory is what etcd has.
-  const next = new Member(etcd, clock);
+  const next = new Member(etcd, clock, 'c');
   await clock.advance(5000);
   expect(Number((await next.read()) ?? 0)).toBe(value);
   const ended = next.end();

@@ -2,6 +2,7 @@
  * Limits how many exchanges with clients are on their way to the leader at once. Callers that are no key holders have
  * shares, so that they cannot take the places of key holders, or of each other.
  */
+import { connectionsWithin } from '../../files/open-files.js';
 import { addressBlockOf } from '../../loop/address-block.js';
 import type { Actor } from '../gate/auth.js';
 
@@ -9,16 +10,16 @@ import type { Actor } from '../gate/auth.js';
 const MOST = 1024;
 
 interface Share {
-  /** The limit for all callers of this kind together. */
-  readonly most: number;
-  /** The limit for one address, or for one instance. */
-  readonly mostOfOne: number;
+  /** The part of the limit for all callers of this kind together. */
+  readonly part: number;
+  /** The part for one address, or for one instance. */
+  readonly partOfOne: number;
   /** The callers, in a sentence for a person. */
   readonly whose: string;
 }
 
-const STRANGERS: Share = { most: 128, mostOfOne: 32, whose: 'requests without an API key' };
-const INSTANCES: Share = { most: 256, mostOfOne: 8, whose: 'requests of instances' };
+const STRANGERS: Share = { part: 1 / 8, partOfOne: 1 / 32, whose: 'requests without an API key' };
+const INSTANCES: Share = { part: 1 / 4, partOfOne: 1 / 128, whose: 'requests of instances' };
 
 export interface Place {
   /** Frees the place. Idempotent. */
@@ -26,6 +27,7 @@ export interface Place {
 }
 
 export class Places {
+  readonly #most = connectionsWithin(1 / 2, MOST);
   #taken = 0;
   readonly #shares = new Map<Share, { taken: number; readonly byOne: Map<string, number> }>();
 
@@ -40,7 +42,7 @@ export class Places {
     const counts = this.#shares.get(share) ?? { taken: 0, byOne: new Map<string, number>() };
     this.#shares.set(share, counts);
     const ofOne = counts.byOne.get(one) ?? 0;
-    if (counts.taken >= share.most || ofOne >= share.mostOfOne)
+    if (counts.taken >= this.#most * share.part || ofOne >= this.#most * share.partOfOne)
       return `too many ${share.whose} are on their way to the leader: try again`;
     const place = this.takeAny();
     if (typeof place === 'string') return place;
@@ -57,7 +59,8 @@ export class Places {
 
   /** Takes a place that counts for no share: of a key holder, or of a request that another master has forwarded. */
   takeAny(): Place | string {
-    if (this.#taken >= MOST) return `${MOST} requests are on their way to the leader, the limit: try again`;
+    if (this.#taken >= this.#most)
+      return `${this.#most} requests are on their way to the leader, the limit: try again`;
     this.#taken++;
     return once(() => this.#taken--);
   }

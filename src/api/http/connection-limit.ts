@@ -2,9 +2,9 @@
  * Limits how many connections the server holds. So clients cannot use up the file descriptors of the node, and no
  * client can take the places of all others. The server tells it which requests a key let in.
  */
-import { readFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import type { Server, Socket } from 'node:net';
+import { openFilesLimit } from '../../files/open-files.js';
 import { addressBlockOf } from '../../loop/address-block.js';
 import type { Clock } from '../../loop/clock.js';
 import type { Logger } from '../../telemetry/logger.js';
@@ -13,7 +13,6 @@ import { RepeatedLog } from '../../telemetry/repeated-log.js';
 const MAX_CONNECTIONS = 16_384;
 /** The part of the limit for each address, counting only connections that have shown no API key. */
 const SHARE = 1 / 4;
-const OPEN_FILES = /^Max open files\s+(\d+)/m;
 
 interface ConnectionLimitOptions {
   /** The limit for connections. Default: half of the files that the process may open, 16,384 at most. */
@@ -42,7 +41,7 @@ export class ConnectionLimit {
   /** The accepted connection below each TLS socket. The limit counts the accepted connection. */
   readonly #below = new WeakMap<Socket, Socket>();
 
-  constructor({ limit = ownLimit(), clock, logger }: ConnectionLimitOptions) {
+  constructor({ limit = connectionLimit(), clock, logger }: ConnectionLimitOptions) {
     this.#limit = limit;
     this.#share = Math.max(1, Math.floor(limit * SHARE));
     this.#log = new RepeatedLog(logger, clock);
@@ -132,12 +131,7 @@ export class ConnectionLimit {
   }
 }
 
-function ownLimit(): number {
-  return connectionLimit(readFileSync('/proc/self/limits', 'utf8'));
-}
-
 /** The default limit, from the text of `/proc/self/limits`. */
-export function connectionLimit(limits: string): number {
-  const openFiles = Number(OPEN_FILES.exec(limits)?.[1] ?? Number.POSITIVE_INFINITY);
-  return Math.min(MAX_CONNECTIONS, Math.floor(openFiles / 2));
+export function connectionLimit(limits?: string): number {
+  return Math.min(MAX_CONNECTIONS, Math.floor(openFilesLimit(limits) / 2));
 }

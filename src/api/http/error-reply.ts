@@ -2,6 +2,7 @@
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import { asFilesLimit } from '../../files/open-files.js';
 import { DroverError, type ErrorCode, messageOf } from '../../model/errors.js';
 import type { Logger } from '../../telemetry/logger.js';
 
@@ -11,13 +12,9 @@ const BY_FASTIFY_CODE: Readonly<Record<string, readonly [code: ErrorCode, text: 
     'DRV_REQUEST_TOO_LARGE',
     'the body is larger than this server takes (JSON: 1 MiB)',
   ],
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: [
-    'DRV_CONTENT_TYPE_UNKNOWN',
-    'this content type is not accepted here: send application/json',
-  ],
   FST_ERR_CTP_INVALID_JSON_BODY: [
     'DRV_REQUEST_INVALID',
-    'the body is not valid JSON in UTF-8, or it holds a forbidden key (__proto__ or constructor.prototype)',
+    'the body holds a forbidden key: __proto__ or constructor.prototype',
   ],
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: [
     'DRV_REQUEST_INVALID',
@@ -52,15 +49,18 @@ export function replyWithError(
 }
 
 function translate(error: unknown): { status: number; code: ErrorCode; text: string } {
-  if (error instanceof DroverError) {
-    const { status, code, message: text } = error;
+  const said = error instanceof DroverError ? error : asFilesLimit(error);
+  if (said !== undefined) {
+    const { status, code, message: text } = said;
     return { status, code, text };
   }
   if (!isFastifyError(error)) return UNEXPECTED;
   const status = error.statusCode ?? 500;
   const [code, text] = BY_FASTIFY_CODE[error.code] ?? [];
   if (code !== undefined && text !== undefined) return { status, code, text };
-  return status < 500 ? { status, code: 'DRV_REQUEST_INVALID', text: error.message } : UNEXPECTED;
+  return status < 500
+    ? { status, code: 'DRV_REQUEST_INVALID', text: 'this request is not one that the API takes' }
+    : UNEXPECTED;
 }
 
 function isFastifyError(error: unknown): error is FastifyError {

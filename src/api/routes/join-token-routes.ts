@@ -1,6 +1,7 @@
 /** `/cluster/tokens`: the tokens with which nodes join. Only the answer that makes a token shows it. */
 
 import { z } from 'zod';
+import { hasEnded } from '../../model/access/seen-end.js';
 import { DroverError } from '../../model/errors.js';
 import { hostPort } from '../../model/host-port.js';
 import { nameSchema } from '../../model/names.js';
@@ -71,8 +72,8 @@ export const joinTokenRoutes: readonly Route[] = [
     answers: { 200: { description: 'join tokens', schema: z.array(joinTokenSchema) } },
     handle: async (_call, { joinTokens, clock }): Promise<JoinToken[]> =>
       (await joinTokens.list()).map(
-        ({ id, label, createdAt, expiresAt, maxUses, uses, asMaster = false }) => {
-          const isExpired = expiresAt !== null && expiresAt <= clock.now();
+        ({ id, label, createdAt, expiresAt, endedAt, maxUses, uses, asMaster = false }) => {
+          const isExpired = hasEnded({ expiresAt, endedAt }, clock.now());
           return { id, label, createdAt, expiresAt, isExpired, maxUses, uses, asMaster };
         },
       ),

@@ -7,6 +7,7 @@ import {
   keyRangesSchema,
   keyScopeSchema,
 } from '../../model/access/api-key.js';
+import { hasEnded } from '../../model/access/seen-end.js';
 import { DroverError } from '../../model/errors.js';
 import { nameSchema } from '../../model/names.js';
 import { EXPIRY_RULE, parseExpiry } from '../../model/plain/duration.js';
@@ -128,7 +129,7 @@ export function expiryOf(expires: string, now: number): number | null {
 }
 
 function listed(record: ApiKeyRecord, now: number): ListedKey {
-  const { label, mask, createdAt, lastUse } = record;
+  const { label, mask, createdAt, lastUse, endedAt } = record;
   const { scope, configurations, from, expiresAt } = record.grant;
   return {
     label,
@@ -136,7 +137,7 @@ function listed(record: ApiKeyRecord, now: number): ListedKey {
     configurations,
     from,
     expiresAt,
-    isExpired: expiresAt !== null && expiresAt <= now,
+    isExpired: hasEnded({ expiresAt, endedAt }, now),
     lastUsedAt: lastUse?.at ?? null,
     lastUsedFrom: lastUse?.address ?? null,
     mask,

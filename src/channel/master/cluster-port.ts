@@ -4,6 +4,7 @@
  * ten seconds is disconnected. Each address has a share of the connections, and a limit for its failed connections.
  */
 import { createServer, isIPv6, type Server, type Socket } from 'node:net';
+import { connectionsWithin } from '../../files/open-files.js';
 import { addressBlockOf } from '../../loop/address-block.js';
 import type { Clock } from '../../loop/clock.js';
 import { connectionKey } from '../../loop/connection-key.js';
@@ -19,8 +20,8 @@ const MAX_CONNECTIONS = 4096;
  * address with the most waiting connections loses its oldest.
  */
 const MAX_STRANGERS = 1024;
-/** The limit for one address: many nodes may share an address, but other addresses need room too. */
-const MAX_STRANGERS_OF_ONE = 512;
+/** The part of that limit for one address: many nodes may share an address, but other addresses need room too. */
+const SHARE = 1 / 2;
 /**
  * How many failed connections an address may have. Further connections of the address are closed before the handshake,
  * which costs a millisecond of the processor.
@@ -68,6 +69,7 @@ export class ClusterPort implements Part {
   readonly #options: ClusterPortOptions;
   readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #server: Server;
+  readonly #mostStrangers = connectionsWithin(1 / 4, MAX_STRANGERS);
   readonly #sockets = new Set<Socket>();
   /** The waiting connections by their key. */
   readonly #strangers = new Map<string, Stranger>();
@@ -135,11 +137,11 @@ export class ClusterPort implements Part {
     const key = connectionKey(socket);
     const block = addressBlockOf(remoteAddress);
     const ofOne = this.#crowds.get(block)?.size ?? 0;
-    if (ofOne >= MAX_STRANGERS_OF_ONE || this.#failures.isOver(block, this.#clock.monotonic())) {
+    if (ofOne >= this.#mostStrangers * SHARE || this.#failures.isOver(block, this.#clock.monotonic())) {
       socket.destroy();
       return;
     }
-    if (this.#strangers.size >= MAX_STRANGERS) this.#makeRoom();
+    if (this.#strangers.size >= this.#mostStrangers) this.#makeRoom();
     this.#sockets.add(socket);
     const timer = setTimeout(() => socket.destroy(), LIFETIME_MS);
     const stranger = { key, socket, block, timer, isExcused: false };

@@ -149,12 +149,10 @@ export class Admission {
           'this master does not know the join token: it was revoked, or is another one\'s; make another with "drover ' +
           'token" on the master',
       });
-    const { expiresAt } = token.record;
-    const now = this.#options.clock.now();
-    if (expiresAt !== null && expiresAt <= now)
+    if (await this.#options.tokens.hasEnded(token))
       throw new DoorRefusal({
         reason: 'token-expired',
-        message: `join token ${tokenId} expired ${new Date(expiresAt).toISOString()}: make another with "drover token" on the master`,
+        message: `join token ${tokenId} expired ${new Date(token.record.expiresAt ?? 0).toISOString()}: make another with "drover token" on the master`,
       });
     return token;
   }

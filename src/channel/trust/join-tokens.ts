@@ -3,11 +3,12 @@
  * nodes.
  */
 import type { Clock } from '../../loop/clock.js';
+import { hasEnded } from '../../model/access/seen-end.js';
 import { type JoinTokenRecord, joinTokenIdSchema, joinTokenRecordSchema } from '../../model/cluster.js';
 import { DroverError } from '../../model/errors.js';
 import { nameSchema } from '../../model/names.js';
 import { joinTokenKey, PREFIX } from '../../store/keys.js';
-import { create, type Store } from '../../store/store.js';
+import { create, type Store, update } from '../../store/store.js';
 import { inSteps } from '../../store/transaction.js';
 import type { Authority } from './authority.js';
 import { formatJoinToken, generateJoinToken, hashSecret } from './join-token.js';
@@ -106,6 +107,19 @@ export class JoinTokens {
     return entry === undefined || record === undefined ? undefined : { record, revision: entry.revision };
   }
 
+  /** True when the token has ended. That is written down, so that it stays ended. */
+  async hasEnded({ record, revision }: KnownToken): Promise<boolean> {
+    const { store, clock } = this.#options;
+    const now = clock.now();
+    if (!hasEnded(record, now)) return false;
+    if (record.endedAt === undefined)
+      // Ignore failures: the token is refused all the same.
+      await update(store, joinTokenKey(record.id), { ...record, endedAt: now }, revision).catch(
+        () => undefined,
+      );
+    return true;
+  }
+
   /** True when a node could still join with the token of this id. */
   async isUsable(id: string): Promise<boolean> {
     const known = await this.find(id);
@@ -133,6 +147,6 @@ export class JoinTokens {
 }
 
 /** True when no node can join with the token any more. */
-function isSpent({ expiresAt, maxUses, uses }: JoinTokenRecord, now: number): boolean {
-  return (expiresAt !== null && expiresAt <= now) || (maxUses !== null && uses >= maxUses);
+function isSpent(token: JoinTokenRecord, now: number): boolean {
+  return hasEnded(token, now) || (token.maxUses !== null && token.uses >= token.maxUses);
 }

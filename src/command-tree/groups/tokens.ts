@@ -96,9 +96,9 @@ export function createdTokenText({
   ].join('\n');
 }
 
-function describeExpiry({ expiresAt }: Pick<JoinToken, 'expiresAt'>, now: number): string {
+function describeExpiry({ expiresAt, isExpired }: JoinToken, now: number): string {
   if (expiresAt === null) return 'never';
-  return expiresAt <= now ? 'expired' : `in ${durationText(expiresAt - now)}`;
+  return isExpired ? 'expired' : `in ${durationText(expiresAt - now)}`;
 }
 
 /** Parses a time into seconds. */

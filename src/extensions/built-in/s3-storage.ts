@@ -7,7 +7,7 @@ import { constants } from 'node:fs';
 import { mkdir, open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
-import type { S3Client } from '@aws-sdk/client-s3';
+import type { ListObjectsV2CommandOutput, S3Client } from '@aws-sdk/client-s3';
 import { z } from 'zod';
 import { systemCodeOf } from '../../files/system-error.js';
 import { messageOf } from '../../model/errors.js';
@@ -16,7 +16,7 @@ import { objectionTo } from '../../templates/tree/path-objection.js';
 import { looksLikeProgram } from '../../templates/tree/program-file.js';
 import { TREE_LIMITS } from '../../templates/tree/tree.js';
 import type { Extension, StorageProvider } from '../extension.js';
-import { parseSettings, storagesSchema, storageUrlSchema } from './settings.js';
+import { settingsReader, storagesSchema, storageUrlSchema } from './settings.js';
 
 const CONNECT_LIMIT_MS = 5000;
 /** The longest wait for an answer, and between two bytes of an answer. */
@@ -55,6 +55,14 @@ export class S3Storage implements StorageProvider {
     this.#pageKeys = pageKeys;
   }
 
+  async list(group: string, signal: AbortSignal): Promise<readonly string[]> {
+    const prefix = this.#prefixOf(group);
+    const names: string[] = [];
+    for await (const { CommonPrefixes = [] } of this.#pages({ Prefix: prefix, Delimiter: '/' }, signal))
+      for (const { Prefix = '' } of CommonPrefixes) names.push(Prefix.slice(prefix.length, -1));
+    return names;
+  }
+
   async version(group: string, name: string, signal: AbortSignal): Promise<string | null> {
     const objects = await this.#list(group, name, signal);
     if (objects.length === 0) return null;
@@ -65,7 +73,7 @@ export class S3Storage implements StorageProvider {
 
   async download(group: string, name: string, directory: string, signal: AbortSignal): Promise<void> {
     const objects = await this.#list(group, name, signal);
-    const { length } = this.#prefixOf(group, name);
+    const { length } = this.#prefixOf(`${group}/${name}`);
     const files = objects.map((object) => ({ object, path: object.key.slice(length) }));
     for (const { path, object } of files) {
       const objection = objectionTo(path);
@@ -83,28 +91,38 @@ export class S3Storage implements StorageProvider {
     this.#client?.then(({ client }) => client.destroy()).catch(() => undefined);
   }
 
-  #prefixOf(group: string, name: string): string {
+  #prefixOf(path: string): string {
     const { prefix } = this.#settings;
-    return `${prefix === undefined ? '' : `${prefix}/`}${group}/${name}/`;
+    return `${prefix === undefined ? '' : `${prefix}/`}${path}/`;
   }
 
   /** All objects of a template in the order of their keys, without objects that stand for directories. */
   async #list(group: string, name: string, signal: AbortSignal): Promise<StoredObject[]> {
-    const { sdk, client } = await this.#connect();
     const objects: StoredObject[] = [];
-    const wanted = { Bucket: this.#settings.bucket, Prefix: this.#prefixOf(group, name) };
+    for await (const { Contents = [] } of this.#pages(
+      { Prefix: this.#prefixOf(`${group}/${name}`) },
+      signal,
+    )) {
+      for (const { Key: key, ETag: etag = '', Size: size = 0 } of Contents)
+        if (key !== undefined && !key.endsWith('/')) objects.push({ key, etag, size });
+      if (objects.length > TREE_LIMITS.maxEntries)
+        throw new Error(`it holds more than ${TREE_LIMITS.maxEntries} objects, which no template can have`);
+    }
+    return objects.sort((a, b) => (a.key < b.key ? -1 : 1));
+  }
+
+  async *#pages(
+    wanted: { readonly Prefix: string; readonly Delimiter?: string },
+    signal: AbortSignal,
+  ): AsyncGenerator<ListObjectsV2CommandOutput> {
+    const { sdk, client } = await this.#connect();
+    const input = { ...wanted, Bucket: this.#settings.bucket };
     const paging = { client, pageSize: this.#pageKeys };
     try {
-      for await (const page of sdk.paginateListObjectsV2(paging, wanted, { abortSignal: signal })) {
-        for (const { Key: key, ETag: etag = '', Size: size = 0 } of page.Contents ?? [])
-          if (key !== undefined && !key.endsWith('/')) objects.push({ key, etag, size });
-        if (objects.length > TREE_LIMITS.maxEntries)
-          throw new Error(`it holds more than ${TREE_LIMITS.maxEntries} objects, which no template can have`);
-      }
+      yield* sdk.paginateListObjectsV2(paging, input, { abortSignal: signal });
     } catch (error) {
       explain(error);
     }
-    return objects.sort((a, b) => (a.key < b.key ? -1 : 1));
   }
 
   async #fetch(object: StoredObject, file: string, signal: AbortSignal): Promise<void> {
@@ -248,11 +266,11 @@ const bucketSchema = z
 
 type BucketSettings = z.output<typeof bucketSchema>;
 
-const settingsSchema = storagesSchema(bucketSchema);
+const readSettings = settingsReader(storagesSchema(bucketSchema));
 
 export const s3Extension: Extension = {
   activate(context) {
-    const { storages } = parseSettings(settingsSchema, context.settings);
+    const { storages } = readSettings(context.settings);
     for (const [key, settings] of Object.entries(storages)) {
       const storage = new S3Storage(settings);
       context.registerStorage(key, storage);

@@ -8,6 +8,7 @@ import { MAX_KEY_ENTRIES } from '../plain/command-limits.js';
 import { ADDRESS_RANGE_RULE, isAddressRange, MAX_RANGE_CHARS } from './address-range.js';
 import { KEY_SCOPES, type KeyScope } from './key-scopes.js';
 import { NAME_PATTERN, NAME_PATTERN_RULE } from './name-pattern.js';
+import { endedAtSchema } from './seen-end.js';
 
 export const keyScopeSchema = z.enum(KEY_SCOPES);
 
@@ -46,6 +47,7 @@ export const apiKeyRecordSchema = z.object({
   mask: z.string(),
   createdAt: z.number(),
   lastUse: lastUseSchema.optional(),
+  endedAt: endedAtSchema,
   grant: grantSchema,
 });
 export type ApiKeyRecord = z.output<typeof apiKeyRecordSchema>;

@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { nameSchema, sha256Schema } from '../names.js';
 import { type ApiKeyRecord, type Grant, keyScopeSchema, lastUseSchema } from './api-key.js';
 import { includesScope } from './key-scopes.js';
+import { endedAtSchema } from './seen-end.js';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -37,6 +38,7 @@ export const sessionRecordSchema = z.strictObject({
    */
   expiresAt: z.number(),
   lastUse: lastUseSchema,
+  endedAt: endedAtSchema,
 });
 export type SessionRecord = z.output<typeof sessionRecordSchema>;
 
@@ -53,7 +55,11 @@ export function grantOfSession(session: SessionRecord, key: ApiKeyRecord | undef
   };
 }
 
-/** When a session ends unless it is used before, in Unix milliseconds. `grant`: the result of `grantOfSession`. */
-export function endOfSession({ expiresAt, lastUse }: SessionRecord, grant: Grant): number {
+/**
+ * When a session ends unless it is used before, in Unix milliseconds; 0: it has ended. `grant`: the result of
+ * `grantOfSession`.
+ */
+export function endOfSession({ expiresAt, lastUse, endedAt }: SessionRecord, grant: Grant): number {
+  if (endedAt !== undefined) return 0;
   return Math.min(expiresAt, grant.expiresAt ?? expiresAt, lastUse.at + SESSION_IDLE_MS);
 }

@@ -33,7 +33,7 @@ export const JOIN_GROUPS =
 
 /**
  * Gives the program the soft limit of open files that systemd gives, too. Node raises its own to the hard limit, which
- * programs that use select() or close all descriptors do not survive. Those that need more raise it themselves.
+ * programs that use select() or close all descriptors do not survive. A program that needs more raises it itself.
  */
 export const LIMIT_FILES = 'ulimit -Sn 1024 2>/dev/null';
 

@@ -226,7 +226,7 @@ export class Election {
   #sayWhoLeads(holder: LeaderHolder | undefined): void {
     const { onWait, logger, keys, own } = this.#options;
     if (holder?.session === this.#session) return;
-    const line = `this master follows the state under ${keys.prefix}: ${describeLeader(holder, own.nodeId)}`;
+    const line = `this master follows the state under ${keys.prefix}: ${describeLeader(holder, own.nodeId, keys.leader)}`;
     (onWait ?? ((said) => logger?.info(said)))(line);
   }
 
@@ -269,8 +269,9 @@ export class Election {
   }
 }
 
-function describeLeader(holder: LeaderHolder | undefined, nodeId: string): string {
-  if (holder === undefined) return 'its leader key is held by something else than Drover';
+function describeLeader(holder: LeaderHolder | undefined, nodeId: string, key: string): string {
+  if (holder === undefined)
+    return `its leader key is held by something else than Drover; remove it (etcdctl del ${key})`;
   return holder.nodeId === nodeId
     ? `another process of node ${nodeId} leads, or has ended a moment ago`
     : `master ${holder.nodeId} leads`;

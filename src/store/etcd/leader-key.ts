@@ -9,6 +9,11 @@ const peerSchema = z.object({
   nodeId: z.string(),
   /** The `host:port` of the master's cluster port. */
   clusterAddress: z.string(),
+  /**
+   * The master's root and the boot of its machine: one process at a time has both. Absent: an older Drover wrote the
+   * value.
+   */
+  root: z.string().optional(),
 });
 
 /** The value of a master's own key, as JSON. */
@@ -55,6 +60,22 @@ export function holderOf(
   entry: { readonly value: Buffer | undefined } | undefined,
 ): LeaderHolder | undefined {
   return decodeJson(holderSchema, entry?.value);
+}
+
+/**
+ * True when another process has the node id of `own`. A former process of the same root and boot is none: it has ended,
+ * because a root is locked.
+ */
+export function isOther(entry: MasterEntry | undefined, own: MasterEntry): boolean {
+  return entry !== undefined && (entry.root === undefined || entry.root !== own.root);
+}
+
+/** A line for the operator about another process with the node id of this master. */
+export function describeOther({ nodeId, clusterAddress }: MasterEntry): string {
+  return (
+    `another process of node ${nodeId} is up (cluster port: ${clusterAddress}), and a node has one process: ` +
+    'stop one of them; where a root is a copy, remove the copy, and make a further master by "drover join --as-master"'
+  );
 }
 
 /** The master in the value of its key; undefined: the key does not exist, or something other than Drover wrote it. */

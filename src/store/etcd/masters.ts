@@ -1,12 +1,19 @@
-/** The masters that are up, read from their own keys in etcd. Follows those keys, even while this master leads. */
+/** The masters that are up, read from their entries in etcd. Follows the entries, even while this master leads. */
 import type { Clock } from '../../loop/clock.js';
-import type { Etcd } from './etcd.js';
+import type { Etcd, KeyEvent } from './etcd.js';
 import { followRange } from './follow.js';
 import { type MasterEntry, masterOf, type StoreKeys } from './leader-key.js';
+import type { Lease } from './lease.js';
+
+type Peer = Omit<MasterEntry, 'root'>;
 
 interface MastersOptions {
   readonly etcd: Etcd;
   readonly keys: StoreKeys;
+  /** The id of this master. */
+  readonly nodeId: string;
+  /** The lease of this master, which is told the changes of this master's entry. */
+  readonly lease: Pick<Lease, 'entryChanged'>;
   readonly clock: Clock;
   readonly onChange: () => void;
 }
@@ -14,7 +21,7 @@ interface MastersOptions {
 export class Masters {
   readonly #options: MastersOptions;
   readonly #stopping = new AbortController();
-  readonly #entries = new Map<string, MasterEntry>();
+  readonly #entries = new Map<string, Peer>();
   #running: Promise<void> | undefined;
 
   constructor(options: MastersOptions) {
@@ -22,7 +29,7 @@ export class Masters {
   }
 
   /** The masters by node id. */
-  list(): MasterEntry[] {
+  list(): Peer[] {
     return [...this.#entries.values()].toSorted((a, b) => (a.nodeId < b.nodeId ? -1 : 1));
   }
 
@@ -36,15 +43,19 @@ export class Masters {
   }
 
   async #follow(signal: AbortSignal): Promise<void> {
-    const { etcd, keys, clock, onChange } = this.#options;
+    const { etcd, keys, nodeId, lease, clock, onChange } = this.#options;
     // No action on failures, because the election reports them.
     const onFailure = (): void => undefined;
     for await (const news of followRange({ etcd, prefix: keys.masters, clock, signal, onFailure })) {
-      if (news.kind === 'snapshot') this.#entries.clear();
-      for (const { key, value } of news.kind === 'snapshot' ? news.entries : news.events) {
+      const isWhole = news.kind === 'snapshot';
+      const changes: readonly Omit<KeyEvent, 'createRevision'>[] = isWhole ? news.entries : news.events;
+      const own = changes.findLast(({ key }) => key === keys.masters + nodeId);
+      if (isWhole || own !== undefined) lease.entryChanged(own?.modRevision ?? news.revision);
+      if (isWhole) this.#entries.clear();
+      for (const { key, value } of changes) {
         const entry = masterOf(value);
         if (entry === undefined) this.#entries.delete(key);
-        else this.#entries.set(key, entry);
+        else this.#entries.set(key, { nodeId: entry.nodeId, clusterAddress: entry.clusterAddress });
       }
       onChange();
     }

@@ -4,6 +4,7 @@
  */
 import { whileOpen } from '../../files/while-open.js';
 import type { Clock } from '../../loop/clock.js';
+import { pause } from '../../loop/pause.js';
 import { DroverError, messageOf } from '../../model/errors.js';
 import type { Logger } from '../../telemetry/logger.js';
 import { RepeatedLog } from '../../telemetry/repeated-log.js';
@@ -18,8 +19,19 @@ import type { EtcdError } from './etcd-error.js';
 import { encodeEntry } from './etcd-record.js';
 import { EtcdStore, GROUP_BYTES } from './etcd-store.js';
 import { readRange, type Snapshot, untilAnswered } from './follow.js';
-import { type MasterEntry, type StoreKeys, storeKeys } from './leader-key.js';
+import {
+  describeOther,
+  isOther,
+  type MasterEntry,
+  masterOf,
+  type StoreKeys,
+  storeKeys,
+} from './leader-key.js';
 import { Lease } from './lease.js';
+
+const LOOK_EVERY_MS = 200;
+/** After 10 s another process of this node lives: the lease of an ended process, also a prolonged one, is over. */
+const MOST_LOOKS = 50;
 
 export interface OpenEtcdStoreOptions {
   /** The client, which is closed with the store, and when the store cannot be opened. */
@@ -43,16 +55,18 @@ export interface OpenEtcdStoreOptions {
   readonly historyCapacity?: number;
 }
 
-/** The store of a master, and its part in the election. */
+/** The store of a master, its part in the election, and its lease. */
 export interface Elected {
   readonly store: EtcdStore;
   readonly election: Election;
+  readonly lease: Lease;
 }
 
 /**
  * Resolves when this process has read the store. It then follows the store, and becomes a candidate when `campaign` is
- * called. Throws DRV_STORE_CLOSED when `signal` aborts, DRV_STORE_UNAVAILABLE when etcd refuses this user, and
- * DRV_STORE_CORRUPT when any written record is missing.
+ * called. Throws DRV_STORE_CLOSED when `signal` aborts, DRV_STORE_UNAVAILABLE when etcd refuses this user,
+ * DRV_STORE_CORRUPT when any written record is missing, and DRV_NODE_CONFIG_INVALID while another process of this node is
+ * up.
  */
 export async function openElected(options: OpenEtcdStoreOptions): Promise<Elected> {
   const { etcd } = options;
@@ -123,6 +137,7 @@ async function open(options: OpenEtcdStoreOptions): Promise<Elected> {
   const startedAt = clock.monotonic();
   const { snapshot, entries, summary, summaryRevision } = await readContent(options);
   const { revision } = summary;
+  await untilSole(options, snapshot);
   logger?.info(
     { entries: entries.size, revision, ms: Math.round(clock.monotonic() - startedAt) },
     `store ${keys.prefix} on etcd ${etcd.name} opened: ${entries.size} entries, all sound`,
@@ -145,7 +160,28 @@ async function open(options: OpenEtcdStoreOptions): Promise<Elected> {
   const onFailure = failureLog(options, 'is not heard of now');
   const election = new Election({ etcd, keys, own, lease, store, clock, logger, onFailure, onWait });
   election.start({ kind: 'snapshot', ...snapshot }, (error) => onLost?.(asDroverError(error)));
-  return { store, election };
+  return { store, election, lease };
+}
+
+/** Waits until the entry of another process of this node has ended with its lease. Throws when that process goes on. */
+async function untilSole(options: OpenEtcdStoreOptions, { entries }: Snapshot): Promise<void> {
+  const { etcd, prefix, own, clock, signal, logger, onDelay } = options;
+  const key = storeKeys(prefix).masters + own.nodeId;
+  const onFailure = failureLog(options);
+  let found = entries.find((entry) => entry.key === key);
+  for (let looks = 0; !signal.aborted; looks++) {
+    const other = masterOf(found?.value);
+    if (other === undefined || !isOther(other, own)) return;
+    if (looks > MOST_LOOKS)
+      throw new DroverError('DRV_NODE_CONFIG_INVALID', `config.json: nodeId: ${describeOther(other)}`);
+    const line = `it waits: another process of node ${own.nodeId} is up, or has ended a moment ago`;
+    onDelay?.(line);
+    if (looks === 0) logger?.info(line);
+    await pause(clock, LOOK_EVERY_MS, signal);
+    const answer = await untilAnswered({ clock, signal, onFailure }, () => etcd.range({ key }));
+    found = answer?.entries[0];
+  }
+  throw closed();
 }
 
 async function readContent(

@@ -8,20 +8,26 @@ import { statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { open, type RootDatabase } from 'lmdb';
 import { isInPlace } from '../../files/in-place.js';
-import { isMissing } from '../../files/system-error.js';
+import { hasFileCode, isMissing } from '../../files/system-error.js';
 import { DroverError, messageOf } from '../../model/errors.js';
+import { systemReason } from '../../model/words.js';
 import type { Logger } from '../../telemetry/logger.js';
 import { EmbeddedStore, type WriteObserver } from '../embedded-store.js';
 import type { Accepted, KeyTable } from '../key-table.js';
 import type { StoreState } from '../store.js';
 import type { ChangeHistory } from '../watch.js';
 import { decodeSummary, encodeEntry, encodeSummary, SUMMARY_KEY } from './lmdb-record.js';
+import { makeRoom, prepareFiles } from './write-room.js';
 import { type FenceOptions, WriterFence } from './writer-fence.js';
 
 export type EntryDatabase = RootDatabase<Buffer, string | number>;
 
-/** Opens an LMDB file with full durability, and creates it when missing. */
+/**
+ * Opens an LMDB file with full durability, and creates it when missing. Throws the system's error when the disk is full
+ * or read-only.
+ */
 export function openDatabase(file: string): EntryDatabase {
+  prepareFiles(file);
   return open({
     path: file,
     encoding: 'binary',
@@ -55,6 +61,8 @@ export class LmdbStore extends EmbeddedStore {
   #remaking: Promise<void> | undefined;
   readonly #fence: WriterFence;
   #isWriting = false;
+  /** True after a failed write, which the log has told. */
+  #isFailing = false;
   /** The open database; undefined after a failed commit, until the next commit opens it again. */
   #database: EntryDatabase | undefined;
 
@@ -86,11 +94,15 @@ export class LmdbStore extends EmbeddedStore {
       this.#isWriting = true;
       this.#database ??= this.#reopen();
       await this.#commit(this.#database, group);
+      if (this.#isFailing) this.#logger?.info('the store can write to disk again');
+      this.#isFailing = false;
     } catch (error) {
-      const failure = DroverError.is(error, 'DRV_STORE_FENCED') ? error : await this.#describe(error);
-      this.#logger?.error({ transactions: group.length }, failure.message);
+      const cause = await causeOf(error);
       // Close the file, so that the next commit opens it anew: LMDB may hold on to a failed state.
       await this.#close();
+      const failure = DroverError.is(error, 'DRV_STORE_FENCED') ? error : await this.#describe(error, cause);
+      if (!this.#isFailing) this.#logger?.error({ transactions: group.length }, failure.message);
+      this.#isFailing = true;
       throw failure;
     } finally {
       this.#isWriting = false;
@@ -112,11 +124,16 @@ export class LmdbStore extends EmbeddedStore {
   async #commit(database: EntryDatabase, group: readonly Accepted[]): Promise<void> {
     const { texts, entries, revision } = this.sumOf(group);
     const summary = encodeSummary({ format: 1, revision, entries, writer: this.#writer });
+    const records = [...texts].map(
+      ([key, { text, revision: of }]) =>
+        [key, text === undefined ? undefined : encodeEntry(key, of, text)] as const,
+    );
+    makeRoom(this.#file, records);
     // LMDB compares and writes in one transaction. False: nothing was written.
     const isOurs = await database.ifVersion(SUMMARY_KEY, this.#fence.stamp, () => {
-      for (const [key, last] of texts) {
-        if (last.text === undefined) void database.remove(key);
-        else void database.put(key, encodeEntry(key, last.revision, last.text));
+      for (const [key, record] of records) {
+        if (record === undefined) void database.remove(key);
+        else void database.put(key, record);
       }
       void database.put(SUMMARY_KEY, summary);
     });
@@ -160,15 +177,18 @@ export class LmdbStore extends EmbeddedStore {
     );
   }
 
-  async #describe(error: unknown): Promise<DroverError> {
-    const cause = await causeOf(error);
+  async #describe(error: unknown, cause: string): Promise<DroverError> {
     const free = await statfs(dirname(this.#file)).then(
       ({ bavail, bsize }) => `${Math.floor((bavail * bsize) / 1024)} kB free`,
       () => 'free space unknown',
     );
+    const reason = systemReason(error) ?? cause;
+    const [told, cure] = hasFileCode(error, 'EROFS')
+      ? [reason, 'mount the disk writable']
+      : [`${reason}; ${free}`, 'make room or check the disk'];
     return new DroverError(
       'DRV_STORE_WRITE_FAILED',
-      `the store could not write to disk (${cause}; ${free}) and nothing was changed; make room or check the disk`,
+      `the store could not write to disk (${told}) and nothing was changed; ${cure}`,
       { cause: error },
     );
   }

@@ -2,7 +2,7 @@
  * Opens the embedded store of a directory, or refuses. A file that lost data must never look like an empty or older
  * state, because minimum-service would act on it.
  */
-import { chmodSync, closeSync, existsSync, mkdirSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { replaceFile } from '../../files/replace-file.js';
 import { syncPath } from '../../files/sync-path.js';
@@ -23,6 +23,7 @@ import {
   type Summary,
 } from './lmdb-record.js';
 import { type EntryDatabase, LmdbStore, openDatabase } from './lmdb-store.js';
+import { makeRoom } from './write-room.js';
 import type { FenceOptions } from './writer-fence.js';
 
 export const DATA_FILE = 'store.mdb';
@@ -99,15 +100,17 @@ async function writeFiles(
 ): Promise<void> {
   const file = join(directory, DATA_FILE);
   mkdirSync(directory, { recursive: true, mode: 0o700 });
-  prepareFiles(file);
-  await whileOpen(openDatabase(file), async (database) =>
+  const records = entries.map(
+    ({ key, revision: of, value }) => [key, encodeEntry(key, of, JSON.stringify(value))] as const,
+  );
+  await whileOpen(openDatabase(file), async (database) => {
+    makeRoom(file, records);
     database.transactionSync(() => {
-      for (const entry of entries)
-        void database.put(entry.key, encodeEntry(entry.key, entry.revision, JSON.stringify(entry.value)));
+      for (const [key, record] of records) void database.put(key, record);
       const summary = { format: 1, revision, entries: entries.length, writer } as const;
       void database.put(SUMMARY_KEY, encodeSummary(summary));
-    }),
-  );
+    });
+  });
   await mark(directory);
 }
 
@@ -136,7 +139,6 @@ async function openChecked(directory: string, file: string): Promise<Content> {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     const wasMade = wasStoreMade(directory);
     checkFile(file, wasMade);
-    prepareFiles(file);
     database = openDatabase(file);
     if (!wasMade) await makeNew(database, directory);
     return { database, ...takeOver(database) };
@@ -158,14 +160,6 @@ function checkFile(file: string, wasMade: boolean): void {
     if (damage === undefined) return;
   }
   throw corrupt(damage ?? '');
-}
-
-/** Makes the files for this user only: LMDB would let the group read them. */
-function prepareFiles(file: string): void {
-  for (const path of [file, `${file}-lock`]) {
-    closeSync(openSync(path, 'a', 0o600));
-    chmodSync(path, 0o600);
-  }
 }
 
 /**

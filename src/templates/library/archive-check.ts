@@ -21,7 +21,7 @@ const MIB = 1024 * 1024;
 const UTF8_NAME = 0x800;
 /** The systems whose zip tools write names in their own code page: DOS, OS/2, Windows. */
 const CODE_PAGE_HOSTS: ReadonlySet<number> = new Set([0, 6, 10, 14]);
-/** What macOS puts beside files for itself. */
+/** The entries that macOS puts beside files for itself. */
 const OF_FINDER = /^__MACOSX(?:\/|$)|(?:^|\/)\.DS_Store$/;
 
 /** The limit for the length of all paths together, directories included: 200,000 paths of 300 characters. */

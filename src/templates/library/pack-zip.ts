@@ -8,8 +8,11 @@ import type { TreeEntry, TreePlace } from '../tree/tree.js';
 const DIRECTORY_MODE = 0o40_755;
 const FILE_MODE = 0o100_644;
 const PROGRAM_MODE = 0o100_755;
-/** The first day that a zip can name. A fixed time makes equal zips of equal trees. */
-const TIMES = { mtime: new Date(1980, 0, 1), forceDosTimestamp: true };
+/**
+ * The first day that a zip can name. A fixed time makes equal zips of equal trees: a zip has the local time, whatever
+ * the zone.
+ */
+const times = () => ({ mtime: new Date(1980, 0, 1), forceDosTimestamp: true });
 
 /**
  * The zip of a walked tree, made while it is read: in the order of the walk, modes kept, times fixed. `nameIn` maps a
@@ -37,10 +40,10 @@ export function packZip(
         'DRV_TEMPLATE_UNSAFE',
         `${place.label}: ${path} has a backslash in its name, which no zip can hold: rename it`,
       );
-    if (kind === 'directory') zip.addEmptyDirectory(nameIn(path), { ...TIMES, mode: DIRECTORY_MODE });
+    if (kind === 'directory') zip.addEmptyDirectory(nameIn(path), { ...times(), mode: DIRECTORY_MODE });
     else {
       const mode = executable ? PROGRAM_MODE : FILE_MODE;
-      zip.addReadStreamLazy(nameIn(path), { ...TIMES, mode, size }, (ready) => {
+      zip.addReadStreamLazy(nameIn(path), { ...times(), mode, size }, (ready) => {
         source = Readable.from(readContent(place, entry, stopped.signal));
         source.once('error', (error) => output.destroy(error));
         ready(null, source);
@@ -57,7 +60,7 @@ export function packContent(content: Readable, name: string): Readable {
   const output = outputOf(zip);
   content.once('error', (error) => output.destroy(error));
   // Its mode is not known: whoever unpacks it looks at its first bytes.
-  zip.addReadStream(content, name, { ...TIMES, mode: 0 });
+  zip.addReadStream(content, name, { ...times(), mode: 0 });
   zip.end();
   return output;
 }

@@ -24,7 +24,7 @@ const SMALL_BYTES = 256 * 1024;
 const EPOCH = new Date(0);
 
 const SPARSE = 'a sparse file: pack it without --sparse';
-/** What the library gives no type. */
+/** The words for an entry to which the library gives no type. */
 const UNKNOWN_KIND = `of a kind of its own (${SPARSE})`;
 
 /** One file or directory of a tar stream, with its content as a stream. */

@@ -1,6 +1,7 @@
 /** Sessions: made with a key, accepted wherever a key is, never more than the key, and ended in every way there is. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { KeyIndex } from '../../../src/access/key-index.js';
 import { isWellFormedToken } from '../../../src/access/tokens.js';
 import { sessionKey } from '../../../src/store/keys.js';
 import { ApiWorld, instanceRecord } from '../../support/api/api-world.js';
@@ -42,6 +43,28 @@ const idsOf = async (token: string) =>
 const live = (token: string) => SocketClient.open(`${world.url}/instances/aaaaaa/live-log`, { token });
 
 describe('a session', () => {
+  it('stays ended once it was seen to have ended, however the clock is set, and over restarts', async () => {
+    const { id, token } = await signIn(world.admin);
+    const other = await signIn(world.admin);
+    const socket = await live(token);
+    world.clock.jumpWallClock(48 * HOUR);
+    expect(await statusOf(token)).toBe(401);
+    expect(await socket.closed).toMatchObject({ reason: 'the session has ended' });
+    world.clock.jumpWallClock(-48 * HOUR);
+    expect(await statusOf(token)).toBe(401);
+    // Nobody has seen the other one meanwhile.
+    expect(await statusOf(other.token)).toBe(200);
+    expect(await idsOf(world.admin)).toEqual([other.id]);
+    await until(() => expect(world.sessions.get(id)?.value.endedAt).toBeGreaterThan(0));
+    // As after a restart, or at another master.
+    const { keys, sessions, clock } = world;
+    const [onUse, onOver, onKeyGone] = Array(3).fill(() => undefined);
+    const index = new KeyIndex({ keys, sessions, clock, onUse, onOver, onKeyGone });
+    expect(index.find(token)?.isOver(clock.now())).toBe(true);
+    expect(index.find(other.token)?.isOver(clock.now())).toBe(false);
+    index.close();
+  });
+
   it('has a token of its own, which works wherever a key does, and of which only the hash is stored', async () => {
     const { id, token, expiresAt, endsAt } = await signIn(world.admin);
     expect(token).toMatch(/^drvs_[0-9A-Za-z]{36}$/);

@@ -135,6 +135,15 @@ describe('joining a cluster', () => {
     expect(await world.members.get('alpha')).toBeUndefined();
   });
 
+  it('refuses a token for good that it has once refused as expired, when the clock is set back', async () => {
+    const token = await world.token({ expiresInMs: 60_000 });
+    clock.jumpWallClock(60_000);
+    const refused = { message: expect.stringMatching(/^join token [0-9a-f]{12} expired 2026-01-01T00:01/) };
+    expect(await refusalOf('alpha', { token })).toMatchObject(refused);
+    clock.jumpWallClock(-60_000);
+    expect(await refusalOf('alpha', { token })).toMatchObject(refused);
+  });
+
   it('refuses another cluster name, the name of the master, and one that a node has', async () => {
     const token = await world.token();
     await world.node('beta', { token });

@@ -150,6 +150,8 @@ describe('an archive by URL', () => {
     const provider = await storage(bytes, { sha256: sha256(bytes).toUpperCase() });
     expect(await provider.version('world', 'lobby', forever)).toBe(sha256(bytes));
     expect(await provider.version('world', 'other', forever)).toBeNull();
+    expect(await provider.list?.('world', forever)).toEqual(['lobby']);
+    expect(await provider.list?.('worl', forever)).toEqual([]);
     expect(await download(provider)).toBe('ok');
   });
 
@@ -351,7 +353,7 @@ describe('a download', () => {
 describe('settings of http', () => {
   const url = 'https://host.test/x.zip';
   it.each<[object, string]>([
-    [{ 'world/lobby': { url } }, 'storages.main.templates.world/lobby.sha256: '],
+    [{ 'world/lobby': { url } }, 'storages.main.templates["world/lobby"].sha256: must be a text, is missing'],
     [{ 'world/lobby': { url, sha256: 'abc' } }, 'must be 64 hex digits'],
     [{ lobby: { url, sha256: 'a'.repeat(64) } }, 'must be <group>/<name>'],
     [

@@ -174,8 +174,8 @@ export class ElectedMaster implements MasterRole {
     const { etcd, machine, life, logger, onLost } = this.#place;
     const { nodeId, address } = machine;
     const { clock } = life;
-    const own = { nodeId, clusterAddress: hostPort(address, PORT) };
-    const { store, election } = await openElected({
+    const own = { nodeId, clusterAddress: hostPort(address, PORT), root: nodeId };
+    const { store, election, lease } = await openElected({
       etcd,
       prefix: PREFIX_ON_ETCD,
       own,
@@ -188,6 +188,8 @@ export class ElectedMaster implements MasterRole {
     const masters = new Masters({
       etcd,
       keys: storeKeys(PREFIX_ON_ETCD),
+      nodeId,
+      lease,
       clock,
       onChange: () => candidate.changed(),
     });

@@ -78,7 +78,7 @@ export class DaemonWorld {
   }
 
   /** Starts the executable and waits until the API serves. */
-  async start(options: Pick<DaemonProcessOptions, 'parameters' | 'preload'> = {}): Promise<void> {
+  async start(options: Pick<DaemonProcessOptions, 'parameters' | 'preload' | 'prefix'> = {}): Promise<void> {
     const daemon = this.spawn(options);
     await until(async () => {
       if (!daemon.isRunning) return;

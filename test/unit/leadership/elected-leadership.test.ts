@@ -33,13 +33,16 @@ interface TestMaster {
 
 async function start(nodeId: string, work: Partial<TermWork> = {}): Promise<TestMaster> {
   const client = etcd.client();
-  const own = { nodeId, clusterAddress: `${nodeId}:6000` };
+  const own = { nodeId, clusterAddress: `${nodeId}:6000`, root: nodeId };
   const logger = pino({ level: 'silent' });
   const signal = new AbortController().signal;
-  const { store, election } = await soon(openElected({ etcd: client, prefix: PREFIX, own, clock, signal }));
+  const opening = openElected({ etcd: client, prefix: PREFIX, own, clock, signal });
+  const { store, election, lease } = await soon(opening);
   const masters = new Masters({
     etcd: client,
     keys: storeKeys(PREFIX),
+    nodeId,
+    lease,
     clock,
     onChange: () => leadership.changed(),
   });

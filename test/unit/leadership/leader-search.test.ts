@@ -49,7 +49,7 @@ function fileOf(nodeId: string): MemoryFile {
 
 async function add(nodeId: string): Promise<Member> {
   const client = etcd.client();
-  const own = { nodeId, clusterAddress: `${nodeId}:6000` };
+  const own = { nodeId, clusterAddress: `${nodeId}:6000`, root: nodeId };
   const opening = openElected({
     etcd: client,
     prefix: PREFIX,
@@ -58,8 +58,15 @@ async function add(nodeId: string): Promise<Member> {
     signal: new AbortController().signal,
   });
   await clock.advance(100);
-  const { store, election } = await opening;
-  const masters = new Masters({ etcd: client, keys: storeKeys(PREFIX), clock, onChange: () => undefined });
+  const { store, election, lease } = await opening;
+  const masters = new Masters({
+    etcd: client,
+    keys: storeKeys(PREFIX),
+    nodeId,
+    lease,
+    clock,
+    onChange: () => undefined,
+  });
   masters.start();
   const logger = pino({ level: 'silent' });
   const leadership = new ElectedLeadership({ election, masters, own, clock, logger });

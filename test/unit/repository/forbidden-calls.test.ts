@@ -39,6 +39,19 @@ const RULES: readonly Rule[] = [
     pattern: /Math\.random\b/,
     except: ['src/daemon/start-daemon.ts'],
   },
+  {
+    what: 'reads or writes a time in the zone of its machine; only a page, the lines at a terminal and the fixed day of a zip may',
+    pattern:
+      /\b[gs]et(?:FullYear|Month|Date|Day|Hours|Minutes|TimezoneOffset)\(|\bto(?:Time|Date|Locale\w*)String\(|new Date\(\d+,|DateTimeFormat|translateTime/,
+    except: [
+      'src/dashboard/parts/time.tsx',
+      'src/dashboard/screens/instance/log/log-rows.tsx',
+      'src/dashboard/screens/instance/usage/chart.tsx',
+      'src/dashboard/screens/instance/usage/usage-panel.tsx',
+      'src/telemetry/logger.ts',
+      'src/templates/library/pack-zip.ts',
+    ],
+  },
 ];
 
 const files = ['src', 'controllers'].flatMap((folder) =>

@@ -4,6 +4,8 @@ import type { DroverError } from '../../../src/model/errors.js';
 import { EPOCH_BASE, lineOf, raiseEpochs } from '../../../src/store/epoch-base.js';
 import { encodeEntry, encodeJson } from '../../../src/store/etcd/etcd-record.js';
 import type { EtcdStore } from '../../../src/store/etcd/etcd-store.js';
+import { storeKeys } from '../../../src/store/etcd/leader-key.js';
+import { Masters } from '../../../src/store/etcd/masters.js';
 import { type Elected, fillEtcd, openElected, openEtcdStore } from '../../../src/store/etcd/open.js';
 import type { Change, StoreState } from '../../../src/store/store.js';
 import { type FakeClient, FakeEtcd } from '../../support/etcd/fake-etcd.js';
@@ -19,23 +21,26 @@ interface Opened extends Elected {
 let clock: FakeClock;
 let etcd: FakeEtcd;
 let opened: EtcdStore[];
+let watching: Masters[];
 beforeEach(() => {
   clock = new FakeClock();
   etcd = new FakeEtcd(clock);
   opened = [];
+  watching = [];
 });
 afterEach(async () => {
+  for (const masters of watching) await soon(masters.stop());
   for (const store of opened) await soon(store.close());
 });
 
 /** Opens a store for a node, which stands for leader; `opening` settles when it leads for the first time. */
-function begin(nodeId: string) {
+function begin(nodeId: string, root = `root of ${nodeId}`) {
   const client = etcd.client();
   const losses: DroverError[] = [];
   const opening = openElected({
     etcd: client,
     prefix: PREFIX,
-    own: { nodeId, clusterAddress: `${nodeId}:6000` },
+    own: { nodeId, clusterAddress: `${nodeId}:6000`, root },
     clock,
     signal: new AbortController().signal,
     onLost: (error) => losses.push(error),
@@ -48,13 +53,13 @@ function begin(nodeId: string) {
 }
 
 /** Opens a store that stands for nothing yet. */
-async function follow(nodeId: string) {
+async function follow(nodeId: string, root = `root of ${nodeId}`) {
   const client = etcd.client();
   const elected = await soon(
     openElected({
       etcd: client,
       prefix: PREFIX,
-      own: { nodeId, clusterAddress: `${nodeId}:6000` },
+      own: { nodeId, clusterAddress: `${nodeId}:6000`, root },
       clock,
       signal: new AbortController().signal,
     }),
@@ -62,6 +67,19 @@ async function follow(nodeId: string) {
   opened.push(elected.store);
   return { client, ...elected };
 }
+
+/** Opens a store that also follows the entries of masters, as a daemon does. */
+async function present(nodeId: string): Promise<Masters> {
+  const { client, lease } = await follow(nodeId);
+  const keys = storeKeys(PREFIX);
+  const masters = new Masters({ etcd: client, keys, nodeId, lease, clock, onChange: () => undefined });
+  masters.start();
+  watching.push(masters);
+  await clock.advance(1000);
+  return masters;
+}
+
+const entryOf = (nodeId: string): unknown => etcd.json(`${PREFIX}/masters/${nodeId}`);
 
 /** When the master has read its name in the leader key, etcd does not answer to what it writes. */
 function loseFirstAnswer({ client, election }: Pick<Opened, 'client' | 'election'>): void {
@@ -424,4 +442,70 @@ it('numbers terms above the base of a state that was written into a new etcd, as
     ),
   );
   expect(plain.election.held?.epoch).toBe(plain.election.held?.createRevision);
+});
+
+it('refuses a second process of a node, and leaves the entry to the first one', async () => {
+  const { election, lease } = await follow('a');
+  const second = begin('a', 'a copy').opening;
+  await expect(soon(second)).rejects.toMatchObject({
+    code: 'DRV_NODE_CONFIG_INVALID',
+    message: expect.stringMatching(
+      /^config\.json: nodeId: another process of node a is up .*: stop one of them/,
+    ),
+  });
+  expect(entryOf('a')).toMatchObject({ root: 'root of a' });
+  expect(lease.id).toBeGreaterThan(0);
+  expect(election.isInTouch).toBe(true);
+});
+
+it('takes the entry over from the former process of its root at once, and keeps it when that lease ends', async () => {
+  const former = await follow('a');
+  await clock.advance(1000);
+  former.client.fault = 'away';
+  const openedAt = clock.monotonic();
+  const { lease } = await follow('a');
+  await clock.advance(100);
+  expect(lease.id).toBeGreaterThan(0);
+  expect(clock.monotonic() - openedAt).toBeLessThan(500);
+  await clock.advance(10_000);
+  expect(entryOf('a')).toMatchObject({ root: 'root of a' });
+});
+
+it('waits for the lease of a process that ended before the machine was started again', async () => {
+  const former = await follow('a', 'the boot before');
+  await clock.advance(1000);
+  former.client.fault = 'away';
+  await follow('a');
+  await clock.advance(1000);
+  expect(entryOf('a')).toMatchObject({ root: 'root of a' });
+});
+
+it('puts its entry again when somebody deletes or replaces it, bound to its lease', async () => {
+  const masters = await present('a');
+  const key = `${PREFIX}/masters/a`;
+  etcd.transact({ comparisons: [], changes: [{ do: 'delete', key }], otherwiseRead: [] });
+  await clock.settle();
+  expect(masters.list()).toEqual([]);
+  await clock.advance(1500);
+  expect(masters.list()).toEqual([{ nodeId: 'a', clusterAddress: 'a:6000' }]);
+
+  for (const foreign of ['{"nodeId":"a"}', JSON.stringify(entryOf('a'))]) {
+    etcd.put(key, foreign);
+    await clock.advance(1500);
+    expect(entryOf('a')).toMatchObject({ root: 'root of a' });
+  }
+  for (const store of opened) await soon(store.close());
+  expect(entryOf('a')).toBeUndefined();
+});
+
+it('leaves an entry that an older Drover of its node has put, says so, and puts its own when that one ends', async () => {
+  const masters = await present('a');
+  const older = { nodeId: 'a', clusterAddress: 'copy:6000' };
+  etcd.put(`${PREFIX}/masters/a`, JSON.stringify(older));
+  await clock.advance(5000);
+  expect(entryOf('a')).toEqual(older);
+  const key = `${PREFIX}/masters/a`;
+  etcd.transact({ comparisons: [], changes: [{ do: 'delete', key }], otherwiseRead: [] });
+  await clock.advance(1500);
+  expect(masters.list()).toEqual([{ nodeId: 'a', clusterAddress: 'a:6000' }]);
 });
