@@ -3,7 +3,9 @@
  * recorded. It limits how much of a node's reports may wait to be recorded. `StatusIntake` applies the reports.
  */
 import type { Clock } from '../../loop/clock.js';
+import { messageOf } from '../../model/errors.js';
 import type { Logger } from '../../telemetry/logger.js';
+import { RepeatedLog } from '../../telemetry/repeated-log.js';
 import type { MessageOf, Report } from '../protocol/messages.js';
 import type { Transport } from '../protocol/transport.js';
 import type { FeedPace } from './feed-pace.js';
@@ -41,8 +43,11 @@ export class StatusMessages {
   /** The approximate memory of each node's unrecorded reports, by node. The entry outlives the node's connection. */
   readonly #unrecordedBytes = new Map<string, number>();
 
+  readonly #failures: RepeatedLog;
+
   constructor(options: StatusMessagesOptions) {
     this.#options = options;
+    this.#failures = new RepeatedLog(options.logger, options.clock, 'error');
   }
 
   /** Takes a message. Refuses a message out of order, because an old report would count as the newest. */
@@ -61,7 +66,7 @@ export class StatusMessages {
    * lasts.
    */
   #record(session: ReportingSession, sequence: number, reports: readonly Report[]): void {
-    const { intake, logger, clock, track } = this.#options;
+    const { intake, clock, track } = this.#options;
     const { nodeId, transport } = session;
     const bytes = reports.reduce((sum, { message }) => sum + REPORT_BYTES + (message?.length ?? 0), 0);
     const unrecorded = (this.#unrecordedBytes.get(nodeId) ?? 0) + bytes;
@@ -79,7 +84,8 @@ export class StatusMessages {
         },
         (error: unknown) => {
           if (!transport.isOpen) return forget();
-          logger.error({ err: error, node: nodeId }, 'reports could not be recorded; trying again');
+          const line = `reports could not be recorded: ${messageOf(error)}; trying again`;
+          this.#failures.say(nodeId, line, { err: error, node: nodeId });
           // The reports keep counting as unrecorded until the retry. Otherwise reports that fail at once would pile up.
           clock.setTimer(RECORD_RETRY_MS, () => {
             forget();

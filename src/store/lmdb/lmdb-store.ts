@@ -46,6 +46,8 @@ export class LmdbStore extends EmbeddedStore {
   readonly #writer: number;
   readonly #fence: WriterFence;
   #isWriting = false;
+  /** True while writes fail: only the first failure is logged, because callers try again every second. */
+  #isFailing = false;
   /** The open database; undefined after a failed commit, until the next commit opens it again. */
   #database: EntryDatabase | undefined;
 
@@ -69,9 +71,12 @@ export class LmdbStore extends EmbeddedStore {
     try {
       this.#database ??= this.#reopen();
       await this.#commit(this.#database, group);
+      if (this.#isFailing) this.#logger?.info(`the store ${this.#file} can be written again`);
+      this.#isFailing = false;
     } catch (error) {
       const failure = DroverError.is(error, 'DRV_STORE_FENCED') ? error : await this.#describe(error);
-      this.#logger?.error({ transactions: group.length }, failure.message);
+      if (!this.#isFailing) this.#logger?.error({ transactions: group.length }, failure.message);
+      this.#isFailing = true;
       // Close the file, so that the next commit opens it anew: LMDB may hold on to a failed state.
       await this.#close();
       throw failure;
@@ -134,10 +139,16 @@ export class LmdbStore extends EmbeddedStore {
   }
 }
 
-/** Returns the error with LMDB's own message, which a promise on it gives soon after. */
+/**
+ * LMDB's own message, which a promise on the error gives soon after. The numbers of pages and buffers in it are left
+ * out: they differ each time.
+ */
 async function causeOf(error: unknown): Promise<string> {
-  if (!(error instanceof Error) || !('commitError' in error)) return messageOf(error);
-  return Promise.resolve(error.commitError).then(() => error.message, messageOf);
+  const message =
+    error instanceof Error && 'commitError' in error
+      ? await Promise.resolve(error.commitError).then(() => error.message, messageOf)
+      : messageOf(error);
+  return message.replace(/: Attempting to write page .*$/, '');
 }
 
 function nothing(): void {}

@@ -3,8 +3,10 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pino } from 'pino';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { DroverError } from '../../../src/model/errors.js';
+import { SecretDirectory } from '../../../src/node/secret-files.js';
 import { openStore } from '../../../src/store/lmdb/open.js';
 import type { Store } from '../../../src/store/store.js';
 
@@ -55,7 +57,9 @@ describe.skipIf(!isMounted)('on a full disk (needs the right to mount a tmpfs)',
     const directory = join(mountPoint, 'data');
     const ballast = join(mountPoint, 'ballast');
     writeFileSync(ballast, Buffer.alloc(1024 * 1024));
-    const store = await openStore({ directory });
+    const lines: string[] = [];
+    const logger = pino({ level: 'error' }, { write: (line) => lines.push(JSON.parse(line).msg) });
+    const store = await openStore({ directory, logger });
 
     const { acknowledged, failures } = await writeUntilFull(store);
     expect(failures.every((error) => DroverError.is(error, 'DRV_STORE_WRITE_FAILED'))).toBe(true);
@@ -67,6 +71,17 @@ describe.skipIf(!isMounted)('on a full disk (needs the right to mount a tmpfs)',
     const tooBig = store.transact([{ do: 'put', key: 'instances/big', value: 'x'.repeat(3_000_000) }]);
     await expect(tooBig).rejects.toThrow('could not write to disk');
     expect(await store.get('instances/big')).toBeUndefined();
+
+    // Said once, in words without the numbers of LMDB's buffers, however often it is tried.
+    expect(lines).toEqual([
+      expect.stringMatching(/\((?:No space left on device|Input\/output error); \d+ kB free\)/),
+    ]);
+
+    const secret = new SecretDirectory(join(mountPoint, 'cluster')).file('masters.json');
+    await expect(secret.write('x'.repeat(3_000_000))).rejects.toMatchObject({
+      message:
+        'data/cluster/masters.json cannot be written: no space left on device (ENOSPC); free some space',
+    });
 
     rmSync(ballast);
     expect(await store.transact([{ do: 'create', key: 'instances/after', value: 'y'.repeat(5000) }])).toBe(
