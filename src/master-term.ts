@@ -22,12 +22,15 @@ import type { MasterState } from './state/master-state.js';
 import type { Logger } from './telemetry/logger.js';
 import type { Metrics } from './telemetry/metrics.js';
 import { chooseTemplates } from './templates/library/choose.js';
+import type { StoredGroup } from './templates/storage/storage-groups.js';
 
 /** The templates that a master gives out: `TemplateSources`, or a fake. */
 export interface TemplateSource extends TreeServer {
   groups(): ReadonlyMap<string, readonly string[]>;
   /** Keys of the storages that configurations may name, without `local`. */
   storages(): readonly string[];
+  /** The templates of a group in these storages. Absent: none. */
+  storedGroup?(group: string): StoredGroup;
   digest(group: string, name: string, storage: string): Promise<string | null>;
   /** Why `digest` may soon return a newer digest, as text for a person; undefined: no check is under way. */
   news(group: string, name: string, storage: string): string | undefined;
@@ -112,6 +115,7 @@ export class MasterTerm {
           chooseTemplates(configuration.templateInstallationConfig, id, {
             groups: templates.groups(),
             storages: templates.storages(),
+            stored: (group) => templates.storedGroup?.(group),
           }),
         hostAddressOf: options.hostAddressOf,
       },

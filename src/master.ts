@@ -165,7 +165,7 @@ export class Master implements Part {
         for (const [name, { value }] of configurations.entries())
           yield { configuration: name, minimum: value.configuration.minimumServiceCount };
       },
-      actualOf: (name) => this.#term?.controllers.minimumService.actual(name) ?? 0,
+      actualOf: (name) => this.#term?.controllers.minimumService.working(name) ?? 0,
       *rollouts() {
         for (const [, { value }] of rollouts.entries()) yield value;
       },

@@ -27,6 +27,7 @@ import type { Installation } from './runtime/installation/local-installation.js'
 import type { ProcessUsage } from './runtime/limits/process-usage.js';
 import { advisoryLimits, type ResourceLimits } from './runtime/limits/resource-limits.js';
 import { type SampledRun, UsageSampler } from './runtime/limits/usage-sampler.js';
+import { findListenerOf, type holderOfPort } from './runtime/listening.js';
 import { RuntimeOffers } from './runtime/offers.js';
 import type { checkPort } from './runtime/ports.js';
 import type { Runtime } from './runtime/runtime.js';
@@ -44,10 +45,12 @@ export interface WrapperOptions {
   /** Holds `ramMB` and `cpu`. Absent: both are advisory. */
   readonly limits?: ResourceLimits;
   /** Measures the instances that neither a control group nor a runtime measures. Absent: they are not measured. */
-  readonly processUsage?: Pick<ProcessUsage, 'read'>;
+  readonly processUsage?: Pick<ProcessUsage, 'read' | 'pids'>;
   readonly installation: Installation;
   /** Tells whether a port is free on this node. */
   readonly checkPort: typeof checkPort;
+  /** Names the program that listens on a port. Absent: it is not named. */
+  readonly holderOfPort?: typeof holderOfPort;
   readonly connect: (signal: AbortSignal) => Promise<Transport>;
   /**
    * Called to end the node when the master refuses it for good and nothing runs here. Absent: the node goes on and
@@ -265,6 +268,8 @@ export class Wrapper implements Part {
       }),
       installation,
       checkPort,
+      holderOfPort: this.#options.holderOfPort ?? (async () => undefined),
+      findListener: (run, port) => findListenerOf(run, port, { limits, processes: processUsage }),
       prefetch: new TemplatePrefetch({
         installation,
         calls,

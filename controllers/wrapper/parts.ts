@@ -8,7 +8,8 @@ import type { StatusOutbox } from '../../src/node/status-outbox.js';
 import type { TemplatePrefetch } from '../../src/node/template-prefetch.js';
 import type { Installation } from '../../src/runtime/installation/local-installation.js';
 import type { ResourceLimits } from '../../src/runtime/limits/resource-limits.js';
-import type { UsageSampler } from '../../src/runtime/limits/usage-sampler.js';
+import type { SampledRun, UsageSampler } from '../../src/runtime/limits/usage-sampler.js';
+import type { holderOfPort, PortFinding } from '../../src/runtime/listening.js';
 import type { RuntimeOffers } from '../../src/runtime/offers.js';
 import type { checkPort } from '../../src/runtime/ports.js';
 import type { Logger } from '../../src/telemetry/logger.js';
@@ -23,6 +24,9 @@ export interface NodeParts {
   readonly sampler: UsageSampler;
   readonly installation: Installation;
   readonly checkPort: typeof checkPort;
+  readonly holderOfPort: typeof holderOfPort;
+  /** Looks whether a live run listens on a port. */
+  readonly findListener: (run: SampledRun, port: number) => Promise<PortFinding>;
   readonly prefetch: TemplatePrefetch;
   /** The calls to the master; undefined while the node is not connected. */
   readonly calls: () => CallPeer | undefined;

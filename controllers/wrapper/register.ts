@@ -1,6 +1,7 @@
 /** Builds the wrapper's controllers, and says which change wakes which of them. Called by the composition root only. */
 import { Controller } from '../../src/loop/controller.js';
 import type { Trace } from '../../src/loop/trace.js';
+import { DroverError } from '../../src/model/errors.js';
 import type { NodeParts } from './parts.js';
 import type { SupervisorFacts } from './process-supervisor/goal.js';
 import { ProcessSupervisor } from './process-supervisor/reconciler.js';
@@ -32,7 +33,10 @@ export function buildWrapperControllers(parts: NodeParts, trace: Trace): Wrapper
   const templateInstaller = new TemplateInstaller(parts, (id, afterMs) => installer.enqueue(id, { afterMs }));
   const processSupervisor = new ProcessSupervisor(parts, templateInstaller);
   const onError = (what: string) => (instance: string, err: unknown, retryInMs: number) =>
-    logger.error({ err, instance, retryInMs }, `${what} round failed`);
+    // The node says once that a runtime is gone, and the instance says what waits for it.
+    DroverError.is(err, 'DRV_RUNTIME_UNAVAILABLE')
+      ? logger.debug({ reason: err.message, instance, retryInMs }, `${what} round waits for its runtime`)
+      : logger.error({ err, instance, retryInMs }, `${what} round failed`);
   const installer = new Controller({
     ...shared,
     reconciler: templateInstaller,

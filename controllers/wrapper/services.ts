@@ -12,9 +12,11 @@ import type { LogPart } from '../../src/channel/services/log-ranges.js';
 import { prefetchServices } from '../../src/channel/services/template-relay.js';
 import type { LogRange } from '../../src/logs/log-range.js';
 import { DroverError } from '../../src/model/errors.js';
+import type { SendableSignal } from '../../src/model/plain/sendable-signals.js';
 import type { Attachment, TerminalSize } from '../../src/model/run/attachment.js';
 import type { DescribedExit, InstanceDescription } from '../../src/model/run/instance-description.js';
 import type { OutputSpan, PastRun } from '../../src/model/run/past-exit.js';
+import type { StopTo } from '../../src/model/stopping.js';
 import type { Runtime } from '../../src/runtime/runtime.js';
 import type { NodeParts } from './parts.js';
 import type { ProcessSupervisor } from './process-supervisor/reconciler.js';
@@ -29,6 +31,7 @@ export function wrapperServices(parts: NodeParts, supervisor: ProcessSupervisor)
       readLogRange: (id, part) => readLogRange(parts, id, part),
       readLogTimes: (id, from, to) => installation.readLogTimes(id, from, to),
       writeStdin: (id, bytes) => writeStdin(parts, id, bytes),
+      sendSignal: (id, signal, to) => sendSignal(parts, id, signal, to),
     }),
     ...terminalServices((id, size) => attach(parts, id, size)),
     ...prefetchServices((digests) => prefetch.fetch(digests)),
@@ -63,6 +66,12 @@ async function readLogRange(
 async function writeStdin(parts: NodeParts, id: string, bytes: Buffer): Promise<void> {
   const { runtime, run } = runningOf(parts, id, 'reads no commands');
   await runtime.write({ instanceId: id, run }, bytes);
+}
+
+async function sendSignal(parts: NodeParts, id: string, signal: SendableSignal, to: StopTo): Promise<void> {
+  const { runtime, run } = runningOf(parts, id, 'gets no signal');
+  await runtime.signal({ instanceId: id, run }, signal, to);
+  parts.logger.info({ instance: id, signal, to }, `${signal} was sent to ${id} on request`);
 }
 
 async function attach(parts: NodeParts, id: string, size: TerminalSize): Promise<Attachment> {

@@ -1,5 +1,5 @@
 /** Everything that the API serves: the master's reads and writes, and the parts that only requests need. */
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import type { SignInCodes } from '../access/sign-in-codes.js';
 import type { Reads } from '../operations/reads.js';
 import type { UsageHistory } from '../operations/usage-history.js';
@@ -30,7 +30,7 @@ export type RouteNeeds = ApiDependencies & {
   readonly usage: Pick<UsageHistory, 'of'>;
   readonly codes: Pick<SignInCodes, 'make' | 'take'>;
   readonly gate: {
-    /** Counts an invalid code. Returns false when it has answered, because there were too many before. */
-    failCode(request: FastifyRequest, reply: FastifyReply): boolean;
+    /** Notes an invalid sign-in code in the log and the audit trail. */
+    noteWrongCode(request: FastifyRequest): void;
   };
 };

@@ -20,10 +20,11 @@ import { LEADER_GONE } from './forward/socket-relay.js';
 import { auditWrites } from './gate/audit.js';
 import { Gate, requireScope } from './gate/auth.js';
 import { withMeantName } from './gate/meant-name.js';
+import { ignoreExpectations, requireHost } from './http/bare-requests.js';
 import { listenAtApiPort } from './http/bind-address.js';
 import { replyWithError } from './http/error-reply.js';
-import { acceptJsonBodies } from './http/json-body.js';
 import { type Endpoint, refuseUnknown } from './http/other-methods.js';
+import { leaveBodies, requirePlainBody, takeJsonBodies } from './http/request-bodies.js';
 import type { Method, Route } from './http/route.js';
 import { limitBodies, limitHandlers } from './http/time-limits.js';
 import { requestsEventOf, Upgrades } from './http/upgrades.js';
@@ -260,11 +261,12 @@ export class ApiServer implements Part {
       },
     });
     this.#transport.connections.follow(server.server);
+    ignoreExpectations(server.server);
     this.#addHooks(server);
     server.setErrorHandler((error, request, reply) => this.#fail(error, request, reply));
     const pages = [...docsRoutes(), ...dashboardRoutes(this.#options.dependencies)];
     server.setNotFoundHandler(refuseUnknown([...pages, ...this.#endpoints()]));
-    acceptJsonBodies(server);
+    leaveBodies(server);
     for (const route of pages) route.register(server, this.#needs);
     server.register(async (api) => this.#register(api), { prefix: PREFIX });
     return server;
@@ -313,14 +315,22 @@ export class ApiServer implements Part {
       this.#upgrades.closeAfterAnswer(request, reply);
       this.#tunnels.identify(request);
       limitBody(request, reply);
+      requireHost(request.raw);
       if (!this.#gate.admit(request, reply, config)) return;
       this.#transport.connections.note(request);
+      requirePlainBody(request);
       done();
     });
   }
 
   #register(api: FastifyInstance): void {
-    for (const route of this.#routes) route.register(api, this.#needs);
+    // The routes that take JSON have a context of their own, because its parser belongs to the context.
+    api.register((child, _options, done) => {
+      takeJsonBodies(child);
+      for (const route of this.#routes) if (route.body !== undefined) route.register(child, this.#needs);
+      done();
+    });
+    for (const route of this.#routes) if (route.body === undefined) route.register(api, this.#needs);
     const { logger } = this.#options.dependencies;
     api.register((child, _options, done) => {
       registerSockets(child, {

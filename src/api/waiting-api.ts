@@ -8,7 +8,9 @@ import { createServer as createTlsServer } from 'node:https';
 import type { Part } from '../loop/lifecycle.js';
 import type { ErrorCode } from '../model/errors.js';
 import type { NodeConfiguration } from '../model/node.js';
+import { HOSTLESS, ignoreExpectations } from './http/bare-requests.js';
 import { listenAtApiPort } from './http/bind-address.js';
+import { answerSocketError } from './http/error-reply.js';
 import { JSON_TYPE } from './http/json-reply.js';
 import { pingAnswer } from './routes/node-routes.js';
 import { TLS_VERSIONS } from './tls/tls-versions.js';
@@ -17,7 +19,7 @@ const PING = /^\/api\/ping\/?(?:\?|$)/;
 const RETRY_AFTER_S = '1';
 const NOT_READY: ErrorCode = 'DRV_NOT_READY';
 /** Connections are short and few, because this server has no limits for single clients. */
-const LIMITS = { headersTimeout: 10_000, requestTimeout: 10_000 };
+const LIMITS = { ...HOSTLESS, headersTimeout: 10_000, requestTimeout: 10_000 };
 const MOST_CONNECTIONS = 512;
 
 /** What is known while the master waits. Asked at each request. */
@@ -60,6 +62,8 @@ export class WaitingApi implements Part {
         ? createServer(LIMITS, answer)
         : createTlsServer({ ...LIMITS, ...TLS_VERSIONS, key: pair.key, cert: pair.certificate }, answer);
     this.#server.maxConnections = MOST_CONNECTIONS;
+    ignoreExpectations(this.#server);
+    this.#server.on('clientError', answerSocketError);
   }
 
   /** Begins to listen. Throws like `ApiServer`. */

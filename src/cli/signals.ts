@@ -10,11 +10,16 @@ import { SourceStacks } from '../telemetry/source-stack.js';
  * press.
  */
 const SAME_PRESS_MS = 500;
+/**
+ * True in a container without an init program: the kernel ends everything with process 1, so every end of Drover stops
+ * the instances first.
+ */
+export const isProcessOne = process.pid === 1;
 /** The most instances named in one line of progress. */
 const SHOWN_AT_MOST = 10;
 
 /**
- * Handles the signals of this process. A signal during the start takes effect after the start. `onEnding` is called
+ * Handles the signals of this process. SIGTERM leaves the instances running, unless Drover is process 1. A signal during the start takes effect after the start. `onEnding` is called
  * at each signal that ends the node, and may end a start that waits. The returned `fail` ends the node as SIGTERM
  * does, but prints its line on standard error and uses exit code 1.
  */
@@ -34,9 +39,10 @@ export function handleSignals(
   // SIGHUP only says that the terminal went away: the instances keep running.
   for (const signal of ['SIGTERM', 'SIGHUP'] as const)
     process.on(signal, () =>
-      endWith(async ({ logger }) =>
-        logger.info(`${signal}: stopping; instances go on running for the next start`),
-      ),
+      endWith(async (daemon) => {
+        if (isProcessOne) await stopInstances(daemon, signal);
+        else daemon.logger.info(`${signal}: stopping; instances go on running for the next start`);
+      }),
     );
   process.on('SIGINT', () => {
     const now = performance.now();
@@ -46,7 +52,7 @@ export function handleSignals(
       process.exit(130);
     }
     interruptedAt = now;
-    endWith(stopInstances);
+    endWith((daemon) => stopInstances(daemon, 'SIGINT'));
   });
   process.on('uncaughtException', (error) => {
     if (faults.takes(error)) return;
@@ -68,8 +74,8 @@ export function handleSignals(
   };
 }
 
-async function stopInstances(daemon: StartedNode): Promise<void> {
-  daemon.logger.info('SIGINT: stopping the instances, then the node');
+async function stopInstances(daemon: StartedNode, signal: string): Promise<void> {
+  daemon.logger.info(`${signal}: stopping the instances, then the node`);
   await daemon.stopInstances(showAlive, new AbortController().signal);
   process.stdout.write('All instances have stopped.\n');
 }
@@ -78,7 +84,8 @@ async function stopInstances(daemon: StartedNode): Promise<void> {
 export function describeInterrupt(alive: readonly string[]): string {
   if (alive.length === 0) return 'stops Drover; no instance runs here';
   const them = alive.length === 1 ? 'it' : 'them';
-  return `stops ${countText(alive.length, 'instance')} (${shortList(alive)}), then Drover; the command "stop" leaves ${them} running`;
+  const stops = `stops ${countText(alive.length, 'instance')} (${shortList(alive)}), then Drover`;
+  return isProcessOne ? stops : `${stops}; the command "stop" leaves ${them} running`;
 }
 
 function showAlive(alive: readonly string[]): void {

@@ -4,7 +4,7 @@ import { MemberNode } from '../daemon/member-node.js';
 import { ExtensionFaults } from '../extensions/extension-faults.js';
 import { DroverError } from '../model/errors.js';
 import { dashboardLines } from './dashboard-lines.js';
-import { describeInterrupt, handleSignals } from './signals.js';
+import { describeInterrupt, handleSignals, isProcessOne } from './signals.js';
 import { canPrompt, TerminalPrompt } from './terminal-prompt.js';
 import { describeWelcome } from './welcome.js';
 
@@ -53,6 +53,10 @@ export async function start({ root, version, acceptOlder }: StartOptions): Promi
     process.stderr.write(`drover: ${error.message}\n`);
     process.exit(0);
   });
+  if (isProcessOne)
+    daemon.logger.warn(
+      'Drover is process 1 of this container, and cannot wait for processes that others left: they stay as zombies. Run it with an init program: docker run --init, init: true of Compose, or tini',
+    );
   if (visible !== null)
     daemon.logger.warn(
       `the environment of Drover stays readable for processes of the same user (${visible}): keep secrets out of it`,

@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { offeredRuntimes, runtimesNotOffered } from '../command-tree/runtime-text.js';
 import { renderTable } from '../command-tree/table.js';
 import type { Daemon } from '../daemon/daemon.js';
+import { hostPort } from '../model/host-port.js';
 import type { InstanceRecord } from '../model/instance.js';
 import { NO_HOST_PID } from '../model/run/run-identity.js';
 import { shellWord } from '../model/words.js';
@@ -62,7 +63,7 @@ async function describeInstances(instances: readonly InstanceRecord[], root: str
       id,
       configurationName,
       status.state,
-      placement?.port == null ? '' : `${placement.hostAddress}:${placement.port}`,
+      placement?.port == null ? '' : hostPort(placement.hostAddress, placement.port),
       status.pid === NO_HOST_PID ? 'container' : status.pid && `pid ${status.pid}`,
       status.message,
     ]);

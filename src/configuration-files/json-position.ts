@@ -176,7 +176,7 @@ class JsonScanner {
   scan(): void {
     this.#value(0);
     this.#skipSpace();
-    if (this.#offset < this.#text.length) this.#fail(`expected the end of the file, found ${this.#found()}`);
+    if (this.#offset < this.#text.length) this.#fail(`expected the end of the text, found ${this.#found()}`);
   }
 
   /** Start and end of each value, or of each item when the text is one array. */
@@ -306,7 +306,7 @@ class JsonScanner {
 
   #found(): string {
     const character = this.#text[this.#offset];
-    if (character === undefined) return 'the end of the file';
+    if (character === undefined) return 'the end of the text';
     if (character === '/' || character === '#') return 'a comment, which JSON does not allow';
     return character === "'" ? 'a single quote (JSON wants double quotes)' : JSON.stringify(character);
   }

@@ -29,10 +29,10 @@ import {
   firstOf,
   moreText,
   type Problem,
-  problemsOf,
   problemsText,
+  readerOf,
 } from './problems.js';
-import { CONFIGURATION_RULES, warningsOf } from './warnings.js';
+import { warningsOf } from './warnings.js';
 
 /** The largest file that is read. */
 export const MAX_FILE_BYTES = 1024 * 1024;
@@ -42,6 +42,7 @@ const FORBIDDEN_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor',
 
 const HALF_OF_A_PAIR = /\p{Surrogate}/u;
 const FIELDS = Object.keys(configurationSchema.shape);
+const readConfiguration = readerOf(configurationSchema);
 
 /** A valid configuration of a file or a body. */
 export interface ParsedConfiguration {
@@ -201,9 +202,9 @@ function checkConfiguration(input: unknown, name: unknown): Checked {
     const problem = overfullMap(known[field]);
     if (problem !== undefined) return { problems: one([field], problem) };
   }
-  const result = configurationSchema.safeParse(known);
-  if (!result.success) return { problems: problemsOf(CONFIGURATION_RULES, result.error.issues, known) };
-  return { configuration: result.data, content: input, oddities: warningsOf(input, result.data) };
+  const read = readConfiguration(known);
+  if ('problems' in read) return read;
+  return { configuration: read.data, content: input, oddities: warningsOf(input, read.data) };
 }
 
 function one(path: readonly PropertyKey[], message: string): Findings {

@@ -72,9 +72,54 @@ export function firstOf(found: Iterable<Finding>): Findings {
   return { first, more };
 }
 
-/** The problems of `input` under the schema of `rules`; `issues` is the result of its safeParse. */
-export function problemsOf(rules: Rule, issues: readonly Issue[], input: unknown): Findings {
-  return firstOf(findingsOf(issues, rules, input, []));
+/** The value that a schema makes of an input, or the input's faults. */
+type Read<T> = { readonly data: T } | { readonly problems: Findings };
+
+/**
+ * Returns the function that reads values from outside by a schema. A null counts as a field that is not there, at every
+ * level, unless the schema gives null a meaning. `mayShow` says whether the words of a fault may repeat the value of a
+ * field; default: all but those of fields that hold secrets.
+ */
+export function readerOf<T>(
+  schema: z.ZodType<T>,
+  mayShow: (path: readonly PropertyKey[]) => boolean = isShown,
+): (input: unknown) => Read<T> {
+  let made: Rule | undefined;
+  // Made at the first need: that takes some milliseconds.
+  const rules = (): Rule => {
+    made ??= rulesOf(schema);
+    return made;
+  };
+  return (input) => {
+    const said = hasNull(input) ? withoutNulls(input, rules()) : input;
+    const result = schema.safeParse(said);
+    if (result.success) return { data: result.data };
+    return {
+      problems: firstOf(findingsOf(result.error.issues, { rules: rules(), input: said, mayShow }, [])),
+    };
+  };
+}
+
+function hasNull(value: unknown): boolean {
+  return value === null || (typeof value === 'object' && Object.values(value).some(hasNull));
+}
+
+/** The value without the fields that are null, unless their rule takes a null. Entries of lists stay. */
+function withoutNulls(value: unknown, rule: Rule | undefined): unknown {
+  if (Array.isArray(value)) {
+    const items = rule === undefined ? undefined : childRule(rule, 0);
+    return value.map((item) => withoutNulls(item, items));
+  }
+  if (!isObject(value)) return value;
+  const fields = Object.entries(value).flatMap(([key, field]) => {
+    const own = rule === undefined ? undefined : childRule(rule, key);
+    return field === null && !takesNull(own) ? [] : [[key, withoutNulls(field, own)] as const];
+  });
+  return Object.fromEntries(fields);
+}
+
+function takesNull(rule: Rule | undefined): boolean {
+  return rule?.type === 'null' || (rule?.anyOf ?? []).some((one) => isRule(one) && takesNull(one));
 }
 
 /** The values that a schema accepts, for the words of its faults. */
@@ -82,12 +127,19 @@ export function rulesOf(schema: z.ZodType): Rule {
   return z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
 }
 
+/** What the words of a fault are made from. */
+interface Context {
+  readonly rules: Rule;
+  readonly input: unknown;
+  readonly mayShow: (path: readonly PropertyKey[]) => boolean;
+}
+
 function* findingsOf(
   issues: readonly Issue[],
-  rules: Rule,
-  input: unknown,
+  context: Context,
   at: readonly PropertyKey[],
 ): Generator<Finding> {
+  const { rules } = context;
   for (const issue of issues) {
     const path = at.length === 0 ? issue.path : [...at, ...issue.path];
     if (issue.code === 'unrecognized_keys') {
@@ -96,24 +148,28 @@ function* findingsOf(
       continue;
     }
     const inner = issue.code === 'invalid_union' ? insideOf(issue.errors) : undefined;
-    if (inner === undefined) yield () => problemOfIssue(issue, path, rules, input);
-    else yield* findingsOf(inner, rules, input, path);
+    if (inner === undefined) yield () => problemOfIssue(issue, path, context);
+    else yield* findingsOf(inner, context, path);
   }
 }
 
-function problemOfIssue(issue: Issue, path: readonly PropertyKey[], rules: Rule, input: unknown): Problem {
+function problemOfIssue(
+  issue: Issue,
+  path: readonly PropertyKey[],
+  { rules, input, mayShow }: Context,
+): Problem {
+  const value = valueAt(input, path);
   switch (issue.code) {
     case 'invalid_key':
       return { path, message: issue.issues[0]?.message ?? 'key is not allowed', at: 'key' };
     case 'custom':
     case 'invalid_format': {
-      const value = valueAt(input, path);
-      // Show no value when the field is absent: then its default breaks the rule.
-      const is = value === undefined ? '' : shown(path, value);
+      // Show no value when the field is absent: then its default breaks the rule. An object breaks one as a whole.
+      const is = value === undefined || isObject(value) ? '' : shown(value, mayShow(path));
       return { path, message: `${issue.message}${is}`, at: 'value' };
     }
     default: {
-      const message = `must be ${accepted(ruleAt(rules, path))}${shown(path, valueAt(input, path))}`;
+      const message = `must be ${accepted(ruleAt(rules, path))}${shown(value, mayShow(path))}`;
       return { path, message, at: 'value' };
     }
   }
@@ -154,6 +210,7 @@ function* unknownKeys(
   if (typeof input !== 'object' || input === null || typeof output !== 'object' || output === null) return;
   for (const name of Object.keys(input)) {
     const key = Array.isArray(input) ? Number(name) : name;
+    if (Reflect.get(input, name) === null) continue;
     if (!Object.hasOwn(output, name)) yield [path, key];
     else yield* unknownKeys(Reflect.get(input, name), Reflect.get(output, name), [...path, key]);
   }
@@ -186,11 +243,16 @@ function objectIn(rule: Rule | undefined): Rule | undefined {
 }
 
 function isRule(rule: unknown): rule is Rule {
-  return typeof rule === 'object' && rule !== null && !Array.isArray(rule);
+  return isObject(rule);
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** The values that a rule accepts, in words. */
 function accepted(rule: Rule | undefined): string {
+  if (isSwitch(rule?.enum)) return 'true or false';
   if (rule?.enum !== undefined) return `one of ${rule.enum.map((value) => JSON.stringify(value)).join(', ')}`;
   if (rule?.const !== undefined) return JSON.stringify(rule.const);
   if (rule?.anyOf !== undefined)
@@ -213,12 +275,18 @@ function accepted(rule: Rule | undefined): string {
   }
 }
 
+/** True for the two values of a flag in a query, which are texts. */
+function isSwitch(values: readonly unknown[] = []): boolean {
+  return values.length === 2 && values.includes('true') && values.includes('false');
+}
+
 function range(minimum: number | undefined, maximum: number | undefined, unit: string): string {
   const hasMaximum = maximum !== undefined && maximum < Number.MAX_SAFE_INTEGER;
+  const hasMinimum = minimum !== undefined && minimum > Number.MIN_SAFE_INTEGER;
   const preposition = unit === '' ? 'from' : 'of';
-  if (minimum !== undefined && hasMaximum) return ` ${preposition} ${minimum} to ${maximum}${unit}`;
+  if (hasMinimum && hasMaximum) return ` ${preposition} ${minimum} to ${maximum}${unit}`;
   if (hasMaximum) return ` of at most ${maximum}${unit}`;
-  if (minimum === undefined) return '';
+  if (!hasMinimum) return '';
   return minimum === 1 && unit !== '' ? ' that is not empty' : ` of at least ${minimum}${unit}`;
 }
 
@@ -231,15 +299,18 @@ function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {
   return value;
 }
 
-/** The value in words: `, is "abc"`. If it may be a secret, only its type. */
-function shown(path: readonly PropertyKey[], value: unknown): string {
+function isShown(path: readonly PropertyKey[]): boolean {
+  return !path.some((segment) => SECRET_FIELDS.has(segment));
+}
+
+/** The value in words: `, is "abc"`. If it may not be shown, only its type. */
+function shown(value: unknown, mayShow: boolean): string {
   if (value === undefined) return ', is missing';
   if (Array.isArray(value)) return `, is a list of ${value.length} entries`;
   if (value === null) return ', is null';
   if (typeof value === 'object') return ', is an object';
-  const isSecret = path.some((segment) => SECRET_FIELDS.has(segment));
-  if (typeof value === 'string') return `, is ${isSecret ? 'another text' : textShown(value)}`;
-  if (isSecret) return `, is a ${typeof value}`;
+  if (typeof value === 'string') return `, is ${mayShow ? textShown(value) : 'another text'}`;
+  if (!mayShow) return `, is a ${typeof value}`;
   return Number.isFinite(value) || typeof value !== 'number' ? `, is ${String(value)}` : ', is too large';
 }
 

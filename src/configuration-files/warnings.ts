@@ -9,7 +9,7 @@ import { type Finding, type Findings, firstOf, type Problem, rulesOf, unknownFie
 /** The field by which editors find the schema of a file. */
 const EDITOR_FIELD = '$schema';
 /** Made once: that takes some milliseconds, and thousands of texts may be judged. */
-export const CONFIGURATION_RULES = rulesOf(configurationSchema);
+const CONFIGURATION_RULES = rulesOf(configurationSchema);
 const HOST_ADDRESS_NAMES: ReadonlySet<string> = new Set(['NODE_ID', 'NODE_ADDRESS', 'HOST_ADDRESS']);
 
 /** `input` is the object from which the schema made `configuration`. */
@@ -27,6 +27,7 @@ function* withoutEffect(configuration: Configuration): Generator<Problem> {
   yield* ownNames(configuration);
   yield* hostAddressNames(configuration);
   yield* whereNothingIsReplaced(configuration);
+  yield* keysAsText(configuration);
 }
 
 function* portsWithoutRange({
@@ -39,6 +40,21 @@ function* portsWithoutRange({
   if (holdsPort(command)) yield { path: ['command'], message, at: 'value' };
   for (const [name, value] of Object.entries(environmentVariables))
     if (holdsPort(value)) yield { path: ['environmentVariables', name], message, at: 'value' };
+}
+
+/** The signals that a terminal makes of keys. Two panels write `^C` for a signal. */
+const KEYS: ReadonlyMap<string, string> = new Map([
+  ['^C', 'SIGINT'],
+  ['\x03', 'SIGINT'],
+  ['^\\', 'SIGQUIT'],
+  ['\x1c', 'SIGQUIT'],
+]);
+
+function* keysAsText({ stopCommand = '' }: Configuration): Generator<Problem> {
+  const signal = KEYS.get(stopCommand.trim().toUpperCase());
+  if (signal === undefined) return;
+  const message = `is written to standard input as text, which is no signal: leave it out and write "stopSignal": "${signal}"`;
+  yield { path: ['stopCommand'], message, at: 'value' };
 }
 
 function holdsPort(text: string): boolean {

@@ -16,6 +16,7 @@ import { Workspaces } from '../runtime/installation/workspace.js';
 import type { RunGroups } from '../runtime/instance-processes.js';
 import { openLimits } from '../runtime/limits/open-limits.js';
 import { ProcessUsage } from '../runtime/limits/process-usage.js';
+import { holderOfPort } from '../runtime/listening.js';
 import { checkPort } from '../runtime/ports.js';
 import { processRuntime } from '../runtime/process/process-runtime.js';
 import { ProcessTable } from '../runtime/process-table.js';
@@ -61,7 +62,13 @@ export async function startWrapper(assembly: Assembly, connection: MasterConnect
   running.onStop(() => packThreads.stop());
   const cache = new TemplateCache({ directory: paths.templateCache, packThreads, logger, clock });
   await running.start(cache);
-  const workspaces = new Workspaces({ runningDirectory: paths.running, cache, packThreads, logger });
+  const workspaces = new Workspaces({
+    runningDirectory: paths.running,
+    installedDirectory: join(paths.data, 'installed'),
+    cache,
+    packThreads,
+    logger,
+  });
   await workspaces.removeUnfinished();
   running.onStop(() => workspaces.stop());
   if (process.getuid?.() === 0 && configuration.runAs === undefined) logger.warn(ROOT_WARNING);
@@ -92,6 +99,7 @@ export async function startWrapper(assembly: Assembly, connection: MasterConnect
       addedVariables: (instance) => extensions.variables(instance),
     }),
     checkPort,
+    holderOfPort,
     ...connection,
     older,
     store,

@@ -2,7 +2,7 @@
  * Explains a configuration: how many instances it asks for and how many there are, its file, and each instance. Pure.
  */
 import type { ConfigurationFileError } from '../model/configuration.js';
-import { hasFinished } from '../model/instance.js';
+import { hasFinished, type InstanceRecord } from '../model/instance.js';
 import { rolloutAdvice, rolloutText } from '../model/plain/rollout-text.js';
 import { hasEnded, isHeldBack, type RolloutRecord } from '../model/rollout.js';
 import { countText, cutText, durationText } from '../model/words.js';
@@ -163,7 +163,8 @@ function storyOfTrouble(facts: ConfigurationFacts, rows: readonly Row[]): Story 
   };
 }
 
-function storyOfWell({ name, online, instancesTotal }: ConfigurationFacts, service: ServiceView): Story {
+function storyOfWell(facts: ConfigurationFacts, service: ServiceView): Story {
+  const { name, online, instancesTotal } = facts;
   const isAlone = wantedOf(service) === 0 && instancesTotal === 0;
   if (isAlone)
     return {
@@ -172,13 +173,25 @@ function storyOfWell({ name, online, instancesTotal }: ConfigurationFacts, servi
       isSettled: true,
     };
   const asked = `${service.minimum} asked for`;
-  return { says: `is as it should be: ${countText(online, 'instance')} ONLINE, ${asked}`, isSettled: true };
+  const resting = restingOf(facts);
+  const stopped = resting === 0 ? '' : `, ${countText(resting, 'was', 'were')} stopped on request`;
+  return {
+    says: `is as it should be: ${countText(online, 'instance')} ONLINE, ${asked}${stopped}`,
+    isSettled: true,
+  };
+}
+
+/** How many counted instances were stopped on request. */
+function restingOf({ instances, service }: ConfigurationFacts): number {
+  return instances.filter(
+    ({ record: { id, desired } }) => desired.goal === 'stop' && service?.counted.has(id) === true,
+  ).length;
 }
 
 function* notesOf(facts: ConfigurationFacts): Generator<string> {
   if (facts.unreadable.length > 0)
     yield `${countText(facts.unreadable.length, 'instance')} (${cutText(facts.unreadable.join(', '), MOST_NAMED_CHARS)}) cannot be managed, because the stored record cannot be read: what runs is left alone and counts all the same. \`cluster status\` says what is wrong.`;
-  const { name, record, service, instances } = facts;
+  const { name, record, instances } = facts;
   // When no configuration is in force, the verdict already tells the first fault.
   const told = record === undefined ? facts.fileErrors.find(isOfOneFile) : undefined;
   for (const error of facts.fileErrors) if (error !== told) yield describeFault(error, record);
@@ -187,14 +200,13 @@ function* notesOf(facts: ConfigurationFacts): Generator<string> {
     instances.map((instance) => instance.record),
   ))
     yield `Warning: ${sentence(text)}`;
-  const resting = instances.filter(
-    ({ record: one }) => one.desired.goal === 'stop' && service?.counted.has(one.id) === true,
-  ).length;
+  const resting = restingOf(facts);
   if (resting > 0)
     yield `${countText(resting, 'static instance was', 'static instances were')} stopped on request and ${resting === 1 ? 'counts' : 'count'} all the same.`;
-  const finished = instances.filter(({ record: one }) => hasFinished(one)).length;
+  const ended = instances.map(({ record: one }) => one).filter(hasFinished);
+  const finished = ended.length;
   if (finished > 0)
-    yield `${countText(finished, 'instance has', 'instances have')} ended, and restartPolicy does not start ${finished === 1 ? 'it' : 'them'} again: ${finished === 1 ? 'it counts' : 'they count'} all the same.`;
+    yield `${countText(finished, 'instance has', 'instances have')} ended, and restartPolicy does not start ${finished === 1 ? 'it' : 'them'} again: ${finished === 1 ? 'it counts' : 'they count'} all the same.${lastWords(ended)}`;
   const pairs = instances.filter((one) => isBesideItsOriginal(one, instances)).length;
   if (pairs > 0)
     yield `${countText(pairs, 'instance replaced one that is', 'instances replaced ones that are')} there again: both of a pair stay while both have players.`;
@@ -206,6 +218,12 @@ function* notesOf(facts: ConfigurationFacts): Generator<string> {
   const isReplaced = rollout !== undefined && (!hasEnded(rollout) || isHeldBack(rollout));
   if (older > 0 && !isReplaced)
     yield `${countText(older, 'instance is', 'instances are')} made from an older content (\`config diff ${name}\`) and ${older === 1 ? 'keeps' : 'keep'} it: \`instance update <id>\` gives an instance what is in force, in place.`;
+}
+
+/** How the first of the ended instances ended: a server that made itself a daemon is named there. */
+function lastWords([first]: readonly InstanceRecord[]): string {
+  const { id = '', status } = first ?? {};
+  return status?.message == null ? '' : ` ${id}: ${sentence(status.message)}`;
 }
 
 function isBesideItsOriginal({ record }: InstanceFacts, instances: readonly InstanceFacts[]): boolean {

@@ -6,7 +6,7 @@
 import type { Clock } from '../loop/clock.js';
 import type { ConfigurationFileError, ConfigurationFileWarning } from '../model/configuration.js';
 import { DroverError } from '../model/errors.js';
-import { hasFinished, type InstanceRecord } from '../model/instance.js';
+import { hasFinished, type InstanceRecord, isServing } from '../model/instance.js';
 import type { NodeRecord } from '../model/node.js';
 import type { DrainProgress } from '../model/node-drain.js';
 import { publicMessage } from '../model/public-message.js';
@@ -147,7 +147,7 @@ export class Explainer {
         instancesTotal: all.size,
         unreadable: [...setAsideOf(this.#options.instances.setAside, name)].map(([id]) => id),
         wanted: wanted.length,
-        online: wanted.filter(({ status }) => status.state === 'ONLINE').length,
+        online: wanted.filter(isServing).length,
       },
       this.#options.clock.now(),
     );

@@ -130,7 +130,9 @@ export const configurationExplanationSchema = z.object({
   minimum: z.int().nullable(),
   maximum: z.int().nullable(),
   actual: z.int().describe('instances that count towards the minimum'),
-  online: z.int().describe('instances that should run and are ONLINE'),
+  online: z
+    .int()
+    .describe('instances that should run and are ONLINE, without those that fail again and again'),
   nextCreationInMs: z.int().nullable().describe('the delay while new instances do not stay; null: none'),
   files: z.array(configurationFileSchema),
   nodes: z.array(nodeVerdictSchema).describe('where one more instance would fit'),

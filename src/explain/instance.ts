@@ -1,5 +1,5 @@
 /** Explains an instance: one story out of the facts, the numbers beside it, and notes. Pure. */
-import { hasFinished } from '../model/instance.js';
+import { hasFinished, isAtRest } from '../model/instance.js';
 import type { NodeCondition } from '../model/node.js';
 import type { DescribedExit } from '../model/run/instance-description.js';
 import { publicPid } from '../model/run/run-identity.js';
@@ -71,11 +71,9 @@ export function placesOf(
 /** The story of an instance: the first that applies. */
 export function storyOfInstance(facts: InstanceFacts, now: number): Story {
   const { record, answer } = facts;
-  const { desired, status, placement } = record;
-  if (desired.goal === 'stop') {
-    const isOver = status.state === 'STOPPED' && status.pid === null;
-    if (placement === null || (answer.kind !== 'answered' && isOver)) return asked(facts, '');
-  }
+  const { desired, placement } = record;
+  if (desired.goal === 'stop' && (placement === null || (answer.kind !== 'answered' && isAtRest(record))))
+    return asked(facts, '');
   if (hasFinished(record) && answer.kind !== 'answered') return finishedStory(facts, '');
   return (
     storyOfUnplaced(facts) ??

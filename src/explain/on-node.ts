@@ -1,10 +1,13 @@
 /** The stories of instances whose node is there and has described them. */
 
-import { hasFinished } from '../model/instance.js';
+import { hasFinished, isAtRest } from '../model/instance.js';
 import type { InstanceDescription } from '../model/run/instance-description.js';
 import { NO_HOST_PID } from '../model/run/run-identity.js';
-import { durationText, endText } from '../model/words.js';
+import { countText, durationText, endText, listText } from '../model/words.js';
+import { exitHint } from './exit-hint.js';
 import type { InstanceFacts, Story } from './facts.js';
+
+const MOST_LEFT_SHOWN = 5;
 
 type NodeStory = (facts: InstanceFacts, seen: InstanceDescription) => Story | undefined;
 
@@ -34,7 +37,7 @@ export function storyOnNode(facts: InstanceFacts): Story | undefined {
   if (answer.kind !== 'answered') return undefined;
   const { description } = answer;
   if (description === undefined)
-    return record.desired.goal === 'stop' && record.status.state === 'STOPPED'
+    return record.desired.goal === 'stop' && isAtRest(record)
       ? asked(facts, '')
       : { says: `is new to its node ${record.placement?.nodeId}, which is about to begin with it` };
   for (const story of STORIES) {
@@ -59,6 +62,9 @@ function ending(_facts: InstanceFacts, { goal, pid, stop }: InstanceDescription)
   if (stop === null)
     return goal === 'run' ? undefined : { says: 'is about to be told to end', next: afterEnd(goal) };
   const what = goal === 'restart' || goal === 'run' ? 'is being restarted' : 'is being stopped';
+  const waits = waiting(stop);
+  if (waits !== undefined)
+    return { says: `${what}: ${waits}`, next: join('It is sent as soon as that is mended.', afterEnd(goal)) };
   const says = `${what}: ${stop.signal} was sent ${durationText(stop.sentAgoMs)} ago`;
   if (stop.killInMs !== null)
     return { says, next: join(whatFollows(stop.killInMs, stop.next), afterEnd(goal)) };
@@ -72,6 +78,11 @@ function ending(_facts: InstanceFacts, { goal, pid, stop }: InstanceDescription)
   };
 }
 
+/** `the container engine does not answer: SIGTERM waits for it`; undefined: nothing waits. */
+function waiting({ problem, next }: NonNullable<InstanceDescription['stop']>): string | undefined {
+  return problem === undefined ? undefined : `${problem}: ${next?.signal ?? 'the next signal'} waits for it`;
+}
+
 function whatFollows(killInMs: number, next: NonNullable<InstanceDescription['stop']>['next']): string {
   const kill = `SIGKILL follows in ${durationText(killInMs)}.`;
   if (next === undefined || next.signal === 'SIGKILL') return kill;
@@ -82,16 +93,23 @@ function afterEnd(goal: InstanceDescription['goal']): string | undefined {
   return goal === 'restart' || goal === 'run' ? 'Then it is started again.' : undefined;
 }
 
-function remains(_facts: InstanceFacts, { goal, hasRemains, stop }: InstanceDescription): Story | undefined {
+function remains(_facts: InstanceFacts, seen: InstanceDescription): Story | undefined {
+  const { goal, hasRemains, left, stop, exits } = seen;
   if (!hasRemains) return undefined;
-  const killed = stop === null || stop.killInMs === null;
-  return {
-    says: 'has ended, but processes that it left behind may still live',
-    next: join(
-      killed ? 'They are ended with SIGKILL.' : `They get SIGKILL in ${durationText(stop.killInMs ?? 0)}.`,
-      afterEnd(goal),
-    ),
-  };
+  const says =
+    left.length === 0
+      ? 'has ended, but processes that it left behind may still live'
+      : `waits for ${countText(left.length, 'process', 'processes')} that it left (${listText([...new Set(left)], MOST_LEFT_SHOWN)}): ${exits[0] === undefined ? 'it has ended' : `it ${endText(exits[0])}`}`;
+  return { says, next: join(whatRemainsGet(stop), afterEnd(goal)) };
+}
+
+function whatRemainsGet(stop: InstanceDescription['stop']): string {
+  if (stop === null) return 'They get the stop signal in a moment.';
+  const waits = waiting(stop);
+  if (waits !== undefined) return `Now ${waits}.`;
+  if (stop.killInMs === null) return 'They are ended with SIGKILL.';
+  const sent = `${stop.signal} was sent ${durationText(stop.sentAgoMs)} ago`;
+  return `${sent}; they get SIGKILL in ${durationText(stop.killInMs)}.`;
 }
 
 function nodeStopping(_facts: InstanceFacts, { goal, pid }: InstanceDescription): Story | undefined {
@@ -110,8 +128,7 @@ function unheard({ record }: InstanceFacts, { goal }: InstanceDescription): Stor
 
 function stopped(facts: InstanceFacts, { goal, exits }: InstanceDescription): Story | undefined {
   if (goal !== 'stop') return undefined;
-  if (facts.record.status.state !== 'STOPPED')
-    return { says: 'has stopped, and its node is about to report that' };
+  if (!isAtRest(facts.record)) return { says: 'has stopped, and its node is about to report that' };
   const [last] = exits;
   return asked(facts, last === undefined ? '' : `: its process ${endText(last)}`);
 }
@@ -121,9 +138,12 @@ export function asked(facts: InstanceFacts, how: string): Story {
   return atRest(facts, `is stopped, as it should be${how}`, 'starts it');
 }
 
-function atRest({ record: { id }, service }: InstanceFacts, says: string, starts: string): Story {
+function atRest({ record, service }: InstanceFacts, says: string, starts: string): Story {
+  const { id, status } = record;
+  const other =
+    status.state === 'STOPPED' ? '' : `; the instance or a tool has reported ${status.state} since`;
   return {
-    says,
+    says: says + other,
     next:
       service?.counted.has(id) === true
         ? 'It stays so and keeps its slot: nothing is created in its place.'
@@ -168,7 +188,9 @@ function finished(facts: InstanceFacts, seen: InstanceDescription): Story | unde
   if (!seen.isFinished) return undefined;
   if (!hasFinished(facts.record)) return { says: 'has ended, and its node is about to report that' };
   const [last] = seen.exits;
-  return finishedStory(facts, last === undefined ? '' : `: its process ${endText(last)}`);
+  const story = finishedStory(facts, last === undefined ? '' : `: its process ${endText(last)}`);
+  const hint = exitHint(last);
+  return hint === '' ? story : { ...story, advice: `${hint}${story.advice ?? ''}`.trim() };
 }
 
 /** The story of an instance that ended by itself and is not started again. */
@@ -185,11 +207,18 @@ function online({ placement }: InstanceFacts['record'], seen: InstanceDescriptio
   const port = placement?.port == null ? '' : `, port ${placement.port}`;
   const since = seen.upForMs === null ? 'up' : `up for ${durationText(seen.upForMs)}`;
   const where = `${since} on ${placement?.nodeId}${port}`;
+  if (seen.pid === NO_HOST_PID && seen.runtimeProblem !== null)
+    return {
+      says: `is ONLINE as far as is known (${where}): ${seen.runtimeProblem}`,
+      next: 'Its node looks for the container engine every 30 s. The container may have ended meanwhile.',
+      advice: `Start the container engine on ${placement?.nodeId}.`,
+    };
   if (seen.forgivenInMs === null) return { says: `is ONLINE, as it should be: ${where}`, isSettled: true };
+  const keepsFailing = seen.failuresInARow > 1;
   return {
-    says: `is ONLINE: ${where}, after ${failures(seen.failuresInARow)}`,
+    says: `is ${keepsFailing ? 'up for now' : 'ONLINE'}: ${where}, after ${failures(seen.failuresInARow)}`,
     next: `When it has been up for another ${durationText(seen.forgivenInMs)}, its failures are forgotten.`,
-    isSettled: true,
+    isSettled: !keepsFailing,
   };
 }
 
@@ -241,9 +270,17 @@ function busyPort({ record, placement }: InstanceFacts, message: string, again: 
   const hasOther = placement?.nodes.some(({ fits }) => fits) === true;
   const port = record.placement?.port;
   const look = `\`ss -tulpn 'sport = :${port}'\` on ${record.placement?.nodeId} shows what holds the port.`;
+  if (record.status.keepsPort === true)
+    return {
+      says,
+      next: `A static instance keeps its port, which its files may name: it waits for it. ${again}`,
+      advice: `${look} End that program; or give availablePorts of ${record.configurationName} another range, and \`instance update ${record.id}\` moves the instance there.`,
+    };
   if (hasOther) return { says, next: 'It is given another port now.', advice: look };
-  const { ports } = placement ?? { ports: null };
-  const range = ports === null ? '' : `No other port of ${ports.min}-${ports.max} is free. `;
+  const { ports = null, portHolders = [] } = placement ?? {};
+  const ageMs = Math.max(0, ...portHolders.map(({ foundAgoMs }) => foundAgoMs ?? 0));
+  const asOf = ageMs < 1000 ? '' : `, as its node found up to ${durationText(ageMs)} ago`;
+  const range = ports === null ? '' : `No other port of ${ports.min}-${ports.max} is free${asOf}. `;
   return {
     says,
     next: `${range}${again}`,
@@ -261,7 +298,7 @@ function crashed({ record }: InstanceFacts, seen: InstanceDescription): Story | 
   return {
     says: `waits ${durationText(seen.retryInMs)} for ${restart}: ${why}`,
     next: 'Each failure doubles the delay, up to 60 s; 60 s of being up end that.',
-    advice: `Its last lines say more (\`instance logs ${record.id}\`). \`instance restart ${record.id}\` starts it at once.`,
+    advice: `${exitHint(last)}Its last lines say more (\`instance logs ${record.id}\`). \`instance restart ${record.id}\` starts it at once.`,
   };
 }
 

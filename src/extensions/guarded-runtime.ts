@@ -10,6 +10,7 @@ import { DroverError, messageOf } from '../model/errors.js';
 import type { RuntimeOffer } from '../model/node.js';
 import { exitSchema } from '../model/run/past-exit.js';
 import { type RunIdentity, runIdentitySchema } from '../model/run/run-identity.js';
+import type { StopTo } from '../model/stopping.js';
 import type { ExitListener, Held, RunId, Runtime, StartSpec } from '../runtime/runtime.js';
 import type { ExtensionGuard } from './extension-guard.js';
 
@@ -65,8 +66,10 @@ export class GuardedRuntime implements Runtime {
     return heldSchema.parse(await this.#bounded('list', CALL_LIMIT_MS, () => this.#inner.list()));
   }
 
-  async signal(run: RunId, signal: NodeJS.Signals): Promise<void> {
-    await this.#bounded('signal', CALL_LIMIT_MS, () => this.#inner.signal(run, signal));
+  /** A runtime of an extension sends the signal as it sees fit: its main processes are not asked for. */
+  async signal(run: RunId, signal: NodeJS.Signals, to?: StopTo): Promise<readonly []> {
+    await this.#bounded('signal', CALL_LIMIT_MS, () => this.#inner.signal(run, signal, to));
+    return [];
   }
 
   async isAlive(run: RunId): Promise<boolean> {

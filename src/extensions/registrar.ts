@@ -78,6 +78,9 @@ export class Registrar implements Pick<ExtensionContext, Registering> {
     const guarded: StorageProvider = {
       version: (...asked) => guard.call(() => provider.version(...asked), isDiskError),
       download: (...asked) => guard.call(() => provider.download(...asked), isDiskError),
+      ...(provider.list !== undefined && {
+        list: (...asked) => guard.call(async () => (await provider.list?.(...asked)) ?? []),
+      }),
     };
     this.#registrations.add('storage', String(key), guarded, id);
   };

@@ -1,6 +1,6 @@
 /**
- * The limit of files that this process may have open (`ulimit -n`, in systemd LimitNOFILE): whether it is enough for a
- * node, and how many connections of each kind fit into it. Node.js raises the soft limit to the hard one at its start.
+ * The limit of files that this process may have open (`ulimit -n`, in systemd LimitNOFILE). It must be enough for a
+ * node, and it bounds the connections of each kind. Node.js raises the soft limit to the hard one at its start.
  */
 import { readFileSync } from 'node:fs';
 import { DroverError } from '../model/errors.js';

@@ -17,9 +17,13 @@ export interface ProcessStamp {
 }
 
 export interface ProcessEntry extends ProcessStamp {
+  /** The pid of the parent. */
+  readonly parent: number;
   readonly group: number;
   readonly session: number;
   readonly isZombie: boolean;
+  /** True while a signal such as SIGSTOP holds the process. */
+  readonly isSuspended: boolean;
   /** Processor time of the process and of the children that it has waited for, in clock ticks. */
   readonly cpuTicks: number;
   readonly residentPages: number;
@@ -38,10 +42,12 @@ export function parseStat(stat: string): ProcessEntry {
   const state = fields[0] ?? '';
   return {
     pid: Number.parseInt(stat, 10),
+    parent: Number(fields[1]),
     group: Number(fields[2]),
     session: Number(fields[3]),
     startTime: Number(fields[19]),
     isZombie: state === 'Z' || state === 'X',
+    isSuspended: state === 'T',
     cpuTicks: Number(fields[11]) + Number(fields[12]) + Number(fields[13]) + Number(fields[14]),
     residentPages: Number(fields[21]),
   };
@@ -66,6 +72,11 @@ export function readOpen<T>(path: string, read: (fd: number) => T): T | undefine
   } finally {
     if (fd !== undefined) closeSync(fd);
   }
+}
+
+/** The name of a process, at most 15 characters; undefined: no such process. */
+export function readProcessName(pid: number): string | undefined {
+  return readOpen(`/proc/${pid}/comm`, (fd) => readFileSync(fd, 'utf8').trimEnd());
 }
 
 /** The id of the present boot. Pids and start times are comparable only within one boot. */

@@ -12,8 +12,20 @@ export function hasFileCode(error: unknown, ...codes: readonly string[]): boolea
 }
 
 /** True when the disk, or a user's share of it, is full. */
-export function isDiskFull(error: unknown): boolean {
+function isDiskFull(error: unknown): boolean {
   return hasFileCode(error, 'ENOSPC', 'EDQUOT');
+}
+
+/** True when the disk takes no writes at present: it is full, or the system has made it read-only. */
+export function isDiskClosed(error: unknown): boolean {
+  return isDiskFull(error) || hasFileCode(error, 'EROFS');
+}
+
+/** Says why a write was refused, for an error with a code of the system, as the end of a message. */
+export function refusalOf(error: unknown): string {
+  const code = systemCodeOf(error);
+  if (isDiskFull(error)) return `the disk is full (${code})`;
+  return code === 'EROFS' ? `the disk is read-only (${code})` : `the system answered ${code}`;
 }
 
 /** True when there is no such file or directory. */
@@ -44,8 +56,11 @@ export function isDiskError(error: unknown): boolean {
 export function toWriteError(error: unknown, what: string): unknown {
   const code = systemCodeOf(error);
   if (code === undefined || !isSystemError(error)) return error;
-  const message = isDiskFull(error)
-    ? `cannot write ${what}: the disk is full (${code}); nothing was changed, free some space`
-    : `cannot write ${what}: the system answered ${code}; check the disk and the permissions under the root`;
+  const cure = isDiskFull(error)
+    ? 'nothing was changed, free some space'
+    : code === 'EROFS'
+      ? 'nothing was changed, mount it writable'
+      : 'check the disk and the permissions under the root';
+  const message = `cannot write ${what}: ${refusalOf(error)}; ${cure}`;
   return new DroverError('DRV_DISK_WRITE_FAILED', message, { cause: error });
 }

@@ -1,7 +1,7 @@
 /** Reads the lines of a segment from their end to its beginning, block by block. */
 
 import type { FileHandle } from 'node:fs/promises';
-import { LONGEST_LINE_BYTES, lineText } from './line-text.js';
+import { LONGEST_LINE_BYTES, lineEnd, lineText } from './line-text.js';
 import type { OpenSegment } from './segment-reader.js';
 import { NEWLINE, type Segment } from './segments.js';
 import { placeBefore } from './time-reader.js';
@@ -60,17 +60,20 @@ function newlineBefore(block: Buffer, stop: number): number {
 
 /** The end of a line whose beginning is not read yet. Keeps no more of the line than is shown. */
 class LineRest {
-  #head = Buffer.alloc(0);
+  #head: Buffer = Buffer.alloc(0);
+  #end: Buffer = Buffer.alloc(0);
   #bytes = 0;
 
   prepend(part: Buffer): void {
+    this.#end = lineEnd(part, this.#end);
     this.#bytes += part.length;
     this.#head = Buffer.concat([part, this.#head]).subarray(0, LONGEST_LINE_BYTES);
   }
 
   take(): string {
-    const text = lineText(this.#head, this.#bytes);
+    const text = lineText(this.#head, this.#bytes, this.#end);
     this.#head = Buffer.alloc(0);
+    this.#end = Buffer.alloc(0);
     this.#bytes = 0;
     return text;
   }

@@ -4,6 +4,7 @@
  * SegmentWriter only.
  */
 import * as fs from 'node:fs';
+import { isInPlace } from '../files/in-place.js';
 import { APPEND, countNewlines, NEWLINE, type Segment } from './segments.js';
 import { timesPathOf } from './time-index.js';
 import { TimeWriter } from './time-writer.js';
@@ -12,6 +13,8 @@ const BLOCK_BYTES = 64 * 1024;
 
 export class SegmentFile {
   readonly firstLine: number;
+  readonly #path: string;
+  readonly #stat: fs.Stats;
   readonly #fd: number;
   readonly #now: () => number;
   readonly #times: TimeWriter;
@@ -34,10 +37,12 @@ export class SegmentFile {
    */
   constructor(segment: Segment, segmentBytes: number, now: () => number) {
     this.firstLine = segment.firstLine;
+    this.#path = segment.path;
     this.#now = now;
     this.#fd = fs.openSync(segment.path, APPEND, 0o600);
     try {
       const stat = fs.fstatSync(this.#fd);
+      this.#stat = stat;
       if (!stat.isFile()) throw new Error(`${segment.path} is not a regular file`);
       this.#size = stat.size;
       this.#uncounted = stat.size;
@@ -52,6 +57,12 @@ export class SegmentFile {
       fs.closeSync(this.#fd);
       throw error;
     }
+  }
+
+  /** False when the segment was removed or renamed from outside. An index of times that was removed is made anew. */
+  look(): boolean {
+    this.#times.look();
+    return isInPlace(this.#path, this.#stat);
   }
 
   get size(): number {

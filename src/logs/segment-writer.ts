@@ -3,12 +3,14 @@
  * between lines, and never throws at the terminal that feeds it. Lives in the owner process, one per instance.
  *
  * A line longer than a whole segment is cut at the segment's size; the rest goes on as a new line. While the disk is
- * full, output is dropped and counted; when there is room again a line tells how much was lost.
+ * full, output is dropped and counted; when there is room again a line tells how much was lost. A segment that was
+ * removed or renamed from outside is noticed within a second of output: the log goes on in a new one, and says so.
  */
 
 import * as fs from 'node:fs';
-import { join } from 'node:path';
-import { isDiskFull, systemCodeOf } from '../files/system-error.js';
+import { basename, join } from 'node:path';
+import { lookIsDue } from '../files/in-place.js';
+import { refusalOf, systemCodeOf } from '../files/system-error.js';
 import { messageOf } from '../model/errors.js';
 import type { LogPlace } from '../model/run/past-exit.js';
 import { SegmentFile } from './segment-file.js';
@@ -19,7 +21,10 @@ export class SegmentWriter {
   readonly #directory: string;
   readonly #limits: SegmentLimits;
   readonly #now: () => number;
+  readonly #isLookDue: () => boolean;
   #file: SegmentFile | undefined;
+  /** The number of the next line, when the segment that had the line before was removed from outside. */
+  #nextLine: number | undefined;
   #lost: { bytes: number; readonly reason: string } | undefined;
   /** How many bytes of the present chunk are on disk. */
   #done = 0;
@@ -30,6 +35,7 @@ export class SegmentWriter {
     this.#directory = directory;
     this.#limits = limits;
     this.#now = now;
+    this.#isLookDue = lookIsDue(now);
   }
 
   /**
@@ -43,8 +49,10 @@ export class SegmentWriter {
       throw new Error(`${this.#directory} is not a directory`);
     const segments = segmentsOf(this.#directory, fs.readdirSync(this.#directory));
     const [newest = segmentAt(this.#directory, 1), before] = segments.reverse();
-    const file = this.#openFile(newest);
-    if (before !== undefined) this.#finishHandOver(before, file);
+    const next = this.#nextLine;
+    const file = this.#openFile(next === undefined ? newest : segmentAt(this.#directory, next));
+    if (next === undefined && before !== undefined) this.#finishHandOver(before, file);
+    this.#nextLine = undefined;
     this.#file = file;
   }
 
@@ -54,6 +62,7 @@ export class SegmentWriter {
    */
   write(chunk: Uint8Array): boolean {
     if (this.#isClosed) return false;
+    if (this.#isLookDue()) this.#look();
     const hadLost = this.#lost !== undefined;
     if (this.#lost !== undefined && !this.#sayLoss(this.#lost)) {
       this.#lost.bytes += chunk.length;
@@ -88,6 +97,20 @@ export class SegmentWriter {
     this.#isClosed = true;
     this.#file?.close();
     this.#file = undefined;
+  }
+
+  /** Lets go of a segment that is no longer at its path, so that its disk space is given back. */
+  #look(): void {
+    const file = this.#file;
+    if (file === undefined || file.look()) return;
+    const name = basename(segmentAt(this.#directory, file.firstLine).path);
+    this.#lost = {
+      bytes: file.size + (this.#lost?.bytes ?? 0),
+      reason: `${name} was removed or renamed while it was written`,
+    };
+    this.#nextLine = file.firstLine + file.countLines();
+    this.#file = undefined;
+    file.close();
   }
 
   #append(chunk: Uint8Array): void {
@@ -195,9 +218,7 @@ function lastNewlineBefore(bytes: Uint8Array, room: number): number {
 }
 
 function reasonOf(error: unknown): string {
-  const code = systemCodeOf(error);
-  if (code === undefined) return messageOf(error);
-  return isDiskFull(error) ? `the disk is full (${code})` : `the system answered ${code}`;
+  return systemCodeOf(error) === undefined ? messageOf(error) : refusalOf(error);
 }
 
 /**

@@ -3,6 +3,7 @@
  * marks uncertain times as unknown. Used by SegmentFile only.
  */
 import * as fs from 'node:fs';
+import { isInPlace } from '../files/in-place.js';
 import { APPEND } from './segments.js';
 import {
   ENTRY_BYTES,
@@ -34,6 +35,7 @@ export class TimeWriter {
   readonly #segment: OpenedSegment;
   readonly #spacingBytes: number;
   #fd: number | undefined;
+  #stat: fs.Stats | undefined;
   #size = 0;
   #last: TimeEntry | undefined;
   /** True when output of unknown time came after the last entry. */
@@ -67,10 +69,16 @@ export class TimeWriter {
     return true;
   }
 
+  /** Closes an index that was removed or renamed from outside: the next entry begins a new one. */
+  look(): void {
+    if (this.#stat !== undefined && !isInPlace(this.#path, this.#stat)) this.close();
+  }
+
   /** Idempotent. */
   close(): void {
     if (this.#fd !== undefined) fs.closeSync(this.#fd);
     this.#fd = undefined;
+    this.#stat = undefined;
   }
 
   #tryOpen(): void {
@@ -81,6 +89,7 @@ export class TimeWriter {
       if (!stat.isFile()) throw new Error(`${this.#path} is not a regular file`);
       this.#takeUp(fd, stat.size);
       this.#fd = fd;
+      this.#stat = stat;
     } catch {
       if (fd !== undefined) fs.closeSync(fd);
       this.#isUnsure = true;

@@ -13,6 +13,7 @@ import {
   stopCommandSchema,
   stopSignalSchema,
   stopTimeoutSecondsSchema,
+  stopToSchema,
 } from './stopping.js';
 import { templateInstallationSchema } from './template.js';
 import { updateSchema } from './update.js';
@@ -113,9 +114,10 @@ const fieldsSchema = z.object({
   /** The user that the instances run as. Absent: the `runAs` of the node. */
   runAs: runAsSchema.optional(),
   stopCommand: stopCommandSchema.optional(),
-  /** The defaults of this field and the next two stand in STOPPING_DEFAULTS. */
+  /** The defaults of this field and the next three stand in STOPPING_DEFAULTS. */
   stopSignal: stopSignalSchema.optional(),
   stopTimeoutSeconds: stopTimeoutSecondsSchema.optional(),
+  stopTo: stopToSchema.optional(),
   restartPolicy: restartPolicySchema.optional(),
   /** When an instance counts as ready. Absent: as soon as its process is up. */
   readiness: readinessSchema.optional(),
@@ -124,7 +126,12 @@ const fieldsSchema = z.object({
 });
 
 export const configurationSchema = fieldsSchema.superRefine((configuration, context) => {
-  const { readiness, availablePorts } = configuration;
+  const { readiness, availablePorts, runtime, stopTo } = configuration;
+  if (runtime === 'docker' && stopTo === 'all') {
+    const message =
+      'must be main: the runtime docker can signal the main process of a container alone; remove the field';
+    context.addIssue({ code: 'custom', path: ['stopTo'], message });
+  }
   const field = readiness === undefined ? undefined : ownPortField(readiness);
   if (field !== undefined && availablePorts === undefined) {
     const message = 'must be a number, because without availablePorts the instance has no port of its own';

@@ -75,6 +75,7 @@ const CLASSES: { readonly [Field in keyof Required<Configuration>]: Judge } = {
   stopCommand: 'live',
   stopSignal: 'live',
   stopTimeoutSeconds: 'live',
+  stopTo: 'live',
   // The node reads the field when the process has ended.
   restartPolicy: 'live',
   // The node checks the readiness from outside the process.
@@ -90,7 +91,7 @@ const CLASSES: { readonly [Field in keyof Required<Configuration>]: Judge } = {
 export function changedFields(from: Configuration, to: Configuration, place?: FieldPlace): ChangedField[] {
   return differencesOf(from, to).map(({ field, before, after }: FieldDifference) => ({
     path: field,
-    class: classOfField(field, { from, to, place }),
+    class: classBy(judgeOf(field), { from, to, place }),
     from: before,
     to: after,
   }));
@@ -101,10 +102,22 @@ export function strongestClass(fields: readonly Pick<ChangedField, 'class'>[]): 
   return fieldClassSchema.options.findLast((one) => fields.some((field) => field.class === one)) ?? null;
 }
 
-function classOfField(path: string, change: Change): FieldClass {
-  const [field = path] = path.split('.');
+/**
+ * True for an instance that needs no other process for `to` than for `from`, because only fields differ that apply
+ * without a restart. The contents are compared once, for the instances at all places; no place: see `changedFields`.
+ */
+export function sameProcess(from: Configuration, to: Configuration): (place?: FieldPlace) => boolean {
+  const judges = [...new Set(differencesOf(from, to).map(({ field }) => judgeOf(field)))];
+  return (place) => judges.every((judge) => classBy(judge, { from, to, place }) === 'live');
+}
+
+function judgeOf(path: string): Judge {
+  const [field = path] = path.split('.', 1);
   if (!isField(field)) throw new TypeError(`${path} is no field of a configuration`);
-  const judge = CLASSES[field];
+  return CLASSES[field];
+}
+
+function classBy(judge: Judge, change: Change): FieldClass {
   return typeof judge === 'string' ? judge : judge(change);
 }
 

@@ -75,6 +75,13 @@ export const placementSchema = z.object({
   templates: z.array(placedTemplateSchema),
 });
 
+/** The templates that the working directory was made from, and when it was made or last brought up to them. */
+const installedTemplatesSchema = z.object({
+  /** Unix milliseconds, by the node's clock. */
+  at: z.number(),
+  templates: z.array(z.object({ group: nameSchema, name: nameSchema, digest: z.string().max(64) })),
+});
+
 /** The status in the form that records have on disk. */
 export const storedStatusSchema = z.object({
   state: instanceStateSchema,
@@ -82,13 +89,24 @@ export const storedStatusSchema = z.object({
   message: z.string().nullable(),
   /** A warning of the last install, for a person, such as a missing file. Absent: no warning. */
   warning: z.string().optional(),
+  /** The templates of the present run, or of the last one. Absent: none, or the node has not said. */
+  installed: installedTemplatesSchema.optional(),
   /** Null: nothing runs. NO_HOST_PID: a container runs, which has no process of its own on the node. */
   pid: z.int().nullable(),
+  /**
+   * With reason `port-busy`: the instance has files of its own, which may name its port. So it waits for that port.
+   * Absent: it may have another port.
+   */
+  keepsPort: z.literal(true).optional(),
   restarts: z.int().min(0),
   exitCode: z.int().nullable(),
   exitSignal: z.string().nullable(),
   /** When the state last changed or was last reported, Unix milliseconds. */
   lastHeartbeat: z.number(),
+  /** The `lastHeartbeat` of the last PUT state, which clients see until a later sign of life. Absent: it had none. */
+  saidHeartbeat: z.number().optional(),
+  /** The instance ended or could not be started twice in a row, and has not been up for a minute since. Absent: no. */
+  keepsFailing: z.literal(true).optional(),
   players: z.number().nullable(),
   maxPlayers: z.number().nullable(),
   tps: z.number().nullable(),
@@ -233,6 +251,14 @@ export function isAtRest(record: InstanceRecord): boolean {
 }
 
 /**
+ * True when an instance does its work as far as is known: it is ONLINE, a process of it lives, and it does not fail
+ * again and again. A client may report ONLINE of what does not run.
+ */
+export function isServing({ status }: Pick<InstanceRecord, 'status'>): boolean {
+  return status.state === 'ONLINE' && status.pid !== null && status.keepsFailing !== true;
+}
+
+/**
  * Sets `endedAt` on an instance at rest before a change of goal or state. Otherwise the ledger would count RAM again
  * that another instance may hold by now. Leaves any other record as it is.
  */
@@ -312,10 +338,19 @@ export const instanceInfoSchema = z.object({
 export type InstanceInfo = z.output<typeof instanceInfoSchema>;
 
 /**
- * The flat view of a record. `lastHeartbeat` may be later than the record's, because a beat of the node counts for its
- * running instances.
+ * The last sign of life, as clients see it. While an instance is ONLINE, the beats of its node count as its own;
+ * `lastBeatAt`: when the last one came.
  */
-export function toInstanceInfo(record: InstanceRecord, lastHeartbeat: number): InstanceInfo {
+export function heartbeatOf({ placement, status }: InstanceRecord, lastBeatAt = 0): number {
+  const isBeating = placement !== null && status.state === 'ONLINE' && lastBeatAt > status.lastHeartbeat;
+  return isBeating ? lastBeatAt : (status.saidHeartbeat ?? status.lastHeartbeat);
+}
+
+/** The flat view of a record. `lastHeartbeat`: see `heartbeatOf`. */
+export function toInstanceInfo(
+  record: InstanceRecord,
+  lastHeartbeat: number = heartbeatOf(record),
+): InstanceInfo {
   const { placement, status } = record;
   return {
     id: record.id,

@@ -90,6 +90,7 @@ const BUILT_IN_VARIABLES: ReadonlySet<string> = new Set([
   'MASTER_IP',
   'MASTER_PORT',
   'MASTER_API_PORT',
+  'WORKING_DIRECTORY',
   'RAM_MB',
   'CPU',
 ]);

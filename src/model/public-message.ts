@@ -26,10 +26,45 @@ export function publicMessage(error: unknown): string {
  */
 export function problemOf(error: unknown): string {
   if (!(error instanceof z.ZodError)) return cutText(messageOf(error), MOST_PROBLEM_CHARS);
-  const issue = error.issues[0];
+  const [issue] = error.issues;
   const field = issue?.path.join('.') ?? '';
-  const fault = `${field === '' ? 'the value' : field}: ${issue?.message ?? 'not valid'}`;
+  const fault = `${field === '' ? 'the value' : field}: ${issue === undefined ? 'is not valid' : faultOf(issue)}`;
   return cutText(fault, MOST_PROBLEM_CHARS);
+}
+
+const KINDS: Readonly<Record<string, string>> = {
+  array: 'a list',
+  boolean: 'true or false',
+  int: 'a whole number',
+  number: 'a number',
+  object: 'an object in { }',
+  record: 'an object in { }',
+  string: 'a text',
+};
+/** The unit of a limit, by the kind of the value; the limit of a number has none. */
+const UNITS: Readonly<Record<string, string>> = { array: ' entries', string: ' characters' };
+
+/** A fault in words for an operator, where the value and its schema are not at hand. */
+function faultOf(issue: z.core.$ZodIssue): string {
+  switch (issue.code) {
+    case 'invalid_type':
+      return `must be ${KINDS[issue.expected] ?? 'another value'}`;
+    case 'too_small':
+      return `must be at least ${issue.minimum}${UNITS[issue.origin] ?? ''}`;
+    case 'too_big':
+      return `must be at most ${issue.maximum}${UNITS[issue.origin] ?? ''}`;
+    case 'invalid_value':
+      return `must be one of ${issue.values.map((value) => JSON.stringify(value)).join(', ')}`;
+    case 'unrecognized_keys':
+      return `unknown field ${issue.keys.join(', ')}`;
+    case 'invalid_key':
+      return issue.issues[0]?.message ?? 'a key is not allowed';
+    case 'custom':
+    case 'invalid_format':
+      return issue.message;
+    default:
+      return 'has none of the forms that it may have';
+  }
 }
 
 /** Returns `text` with only the last segment of each absolute path. Linear in its length. */

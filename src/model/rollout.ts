@@ -4,8 +4,6 @@
  * table is in controllers/README.md.
  */
 import { z } from 'zod';
-import type { Configuration } from './configuration.js';
-import { changedFields, type FieldPlace, strongestClass } from './field-class.js';
 import { nameSchema } from './names.js';
 
 /**
@@ -126,10 +124,4 @@ export function targetOf(rollout: RolloutRecord): string {
 /** The revision of new instances that the rollout does not make itself, so that canaries stay few. */
 export function revisionForNew(rollout: RolloutRecord): string {
   return rollout.isPromoted ? targetOf(rollout) : (rollout.from ?? rollout.to);
-}
-
-/** True when `to` needs no other process than `from`: only fields differ that apply without a restart. */
-export function isSameProcess(from: Configuration, to: Configuration, place?: FieldPlace): boolean {
-  const strongest = strongestClass(changedFields(from, to, place));
-  return strongest === null || strongest === 'live';
 }

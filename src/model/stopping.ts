@@ -1,6 +1,7 @@
 /** How an instance is stopped, and when it is started again, by its configuration. */
 import { z } from 'zod';
 import { STOPPING_DEFAULTS } from './plain/configuration-defaults.js';
+import { SENDABLE_SIGNALS } from './plain/sendable-signals.js';
 
 /** The longest line that standard input takes (src/runtime/owner/stdin-limits.ts). */
 const MAX_COMMAND_BYTES = 4000;
@@ -27,6 +28,17 @@ export const stopSignalSchema = z.enum([
 
 export type StopSignal = z.output<typeof stopSignalSchema>;
 
+export const sendableSignalSchema = z.enum(SENDABLE_SIGNALS, {
+  error: `must be one of ${SENDABLE_SIGNALS.join(', ')}; stop, restart or delete end an instance`,
+});
+
+/**
+ * Which processes of an instance get the stop signal first. `main`: the program, and the rest when it has ended. `all`:
+ * everything at once.
+ */
+export const stopToSchema = z.enum(['main', 'all']);
+export type StopTo = z.output<typeof stopToSchema>;
+
 /** The time from the beginning of a stop to SIGKILL. */
 export const stopTimeoutSecondsSchema = z.int().min(0).max(3600);
 
@@ -39,6 +51,7 @@ export const stopSettingsSchema = z.object({
   command: stopCommandSchema.nullable(),
   signal: stopSignalSchema,
   timeoutMs: z.number(),
+  to: stopToSchema.default(STOPPING_DEFAULTS.stopTo),
 });
 export type StopSettings = Readonly<z.output<typeof stopSettingsSchema>>;
 
@@ -46,14 +59,17 @@ interface StopFields {
   readonly stopCommand?: string | undefined;
   readonly stopSignal?: StopSettings['signal'] | undefined;
   readonly stopTimeoutSeconds?: number | undefined;
+  readonly stopTo?: StopTo | undefined;
 }
 
 /** The stop settings of a configuration. */
-export function stopSettingsOf({ stopCommand, stopSignal, stopTimeoutSeconds }: StopFields): StopSettings {
+export function stopSettingsOf(fields: StopFields): StopSettings {
+  const { stopCommand, stopSignal, stopTimeoutSeconds, stopTo } = fields;
   return {
     command: stopCommand ?? null,
     signal: stopSignal ?? STOPPING_DEFAULTS.stopSignal,
     timeoutMs: (stopTimeoutSeconds ?? STOPPING_DEFAULTS.stopTimeoutSeconds) * 1000,
+    to: stopTo ?? STOPPING_DEFAULTS.stopTo,
   };
 }
 

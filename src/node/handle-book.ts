@@ -126,7 +126,6 @@ function leftOf(id: string, value: unknown): HandleRecord | undefined {
 
 /** A literal: V8 makes rest and spread of this many fields 70 times slower, and each start writes several records. */
 function recordOf(handle: Handle): HandleRecord {
-  const stopping = stoppingOf(handle);
   return {
     id: handle.id,
     configurationName: handle.configurationName,
@@ -144,19 +143,36 @@ function recordOf(handle: Handle): HandleRecord {
     readiness: handle.readiness,
     warning: handle.warning,
     logFrom: handle.logFrom,
+    isFound: handle.isFound,
+    listens: handle.listens,
     installed: handle.installed,
     isPrepared: isPrepared(handle),
     process: processOf(handle),
-    stopping: stopping && { signal: stopping.signal, begunAt: stopping.begunAt },
+    stopping: begunOf(handle),
     hasEnded: handle.end !== 'asked',
     hasFinished: handle.end === 'final',
   };
+}
+
+/** A stop that has reached nothing yet begins anew under the next daemon. */
+function begunOf(handle: Handle): HandleRecord['stopping'] {
+  const { signal = 'none', begunAt = 0, mains = [] } = stoppingOf(handle) ?? {};
+  if (signal === 'none') return null;
+  return { signal, begunAt, ...(mains.length > 0 && { mains }) };
+}
+
+/** A look at the main processes changes nothing of what is kept. */
+function isSameStop(a: Handle, b: Handle): boolean {
+  const [before, after] = [stoppingOf(a), stoppingOf(b)];
+  return (
+    before?.signal === after?.signal && before?.begunAt === after?.begunAt && before?.mains === after?.mains
+  );
 }
 
 /** Handles are replaced, never mutated, so nested values compare by identity. */
 function isSameKept(a: Handle, b: Handle): boolean {
   const isSamePhase =
     a.phase === b.phase ||
-    (isPrepared(a) === isPrepared(b) && processOf(a) === processOf(b) && stoppingOf(a) === stoppingOf(b));
+    (isPrepared(a) === isPrepared(b) && processOf(a) === processOf(b) && isSameStop(a, b));
   return isSamePhase && a.end === b.end && SHARED_FIELDS.every((field) => a[field] === b[field]);
 }

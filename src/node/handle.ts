@@ -8,11 +8,21 @@ import type { Reason } from '../model/instance.js';
 import { instanceIdSchema, nameSchema } from '../model/names.js';
 import { exitSchema, pastRunSchema } from '../model/run/past-exit.js';
 import { isSameRun, type RunIdentity, runIdentitySchema } from '../model/run/run-identity.js';
-import { DEFAULT_STOP, type StopSettings, stopSettingsSchema, stopSignalSchema } from '../model/stopping.js';
+import {
+  DEFAULT_STOP,
+  type StopSettings,
+  type StopSignal,
+  stopSettingsSchema,
+  stopSignalSchema,
+} from '../model/stopping.js';
+
+const stampSchema = z.object({ pid: z.int(), startTime: z.number() });
 
 const stopBegunSchema = z.object({
-  /** The last signal that was sent; null: the stop command. */
+  /** The last signal that the runtime took; null: the stop command. */
   signal: stopSignalSchema.nullable(),
+  /** The main processes, while they alone have got `signal`; absent or empty: everything of the run has got it. */
+  mains: z.array(stampSchema).readonly().optional(),
   /** Unix milliseconds at which the stop began. */
   begunAt: z.number(),
 });
@@ -34,6 +44,17 @@ const installedSchema = z.object({
   templates: z.array(resolvedTemplateSchema).readonly(),
   /** The reason, for a person, why known newer trees could not be used; null: there were no newer trees. */
   behind: z.string().nullable(),
+  /** When it was made, Unix milliseconds. Absent: an earlier version made it. */
+  at: z.number().optional(),
+  /** The port that its files were made with. Absent: unknown, because an earlier version made the install. */
+  port: z.int().nullable().optional(),
+});
+
+/** The result of the look at the port of one run. */
+const listensSchema = z.object({
+  run: z.int(),
+  /** Null: the run listens on its port, or this machine does not show it. Else a warning for a person. */
+  missing: z.string().nullable(),
 });
 
 /** The record of a handle: the fields that outlive the daemon. */
@@ -82,6 +103,10 @@ export const handleRecordSchema = z.object({
    * never reached the disk.
    */
   port: z.int().nullable().optional(),
+  /** True when the directory was there before the first install; null: there was no install yet. */
+  isFound: z.boolean().nullable().default(null),
+  /** The result of the look at the port of a run; null: there was no look yet. */
+  listens: listensSchema.nullable().default(null),
   /** The last complete install; null before the first install, and for instances without templates. */
   installed: installedSchema.readonly().nullable(),
 });
@@ -107,11 +132,17 @@ export interface Problem {
 }
 
 /** A stop ladder under way. */
-export interface Stopping extends Readonly<z.output<typeof stopBegunSchema>> {
-  /** Monotonic ms at which the last signal was sent, or the stop command written. */
+export interface Stopping extends Omit<Readonly<z.output<typeof stopBegunSchema>>, 'signal'> {
+  /** The last rung that the runtime took: a signal; null: the stop command; `none`: nothing yet. */
+  readonly signal: StopSignal | null | 'none';
+  /** Monotonic ms at which the runtime took the last signal, or the stop command. */
   readonly signalledAt: number;
-  /** Monotonic ms at which the stop began. */
+  /** Monotonic ms at which the runtime took the first rung: the time of the stop begins then. */
   readonly since: number;
+  /** Monotonic ms of the last look at the main processes, or of the last try to take a rung. */
+  readonly lookedAt?: number;
+  /** Why the runtime did not take the next rung at `lookedAt`, for a person; absent: nothing was refused. */
+  readonly problem?: string;
 }
 
 /** The problem and the delay that hold back the next start. */
@@ -160,7 +191,11 @@ export interface Remaining {
   readonly is: 'remaining';
   /** Monotonic ms of the last look for remaining processes; null: there was no look yet. */
   readonly checkedAt: number | null;
+  /** The names of the processes that two looks have found; null: no second look has found any yet. */
+  readonly left: readonly string[] | null;
   readonly stopping: Stopping | null;
+  /** The ladder of what is left of an end that nobody asked for; null: nothing was found, or a stop was asked for. */
+  readonly ending: Stopping | null;
   readonly next: NextStart;
 }
 
@@ -215,6 +250,8 @@ export function newHandle(
     readiness: null,
     warning: null,
     logFrom: 1,
+    isFound: null,
+    listens: null,
     installed: null,
   };
 }
@@ -241,6 +278,14 @@ export function isAlive({ phase }: Handle): boolean {
 
 export function isPrepared({ phase }: Handle): boolean {
   return phase.is === 'down' && phase.directory === 'prepared';
+}
+
+/**
+ * True when the instance may have noted its port in files of its own, so that it waits for the port while another
+ * program holds it.
+ */
+export function keepsPort({ static: isStatic, run, isFound }: Handle): boolean {
+  return isStatic && (run > 0 || isFound === true);
 }
 
 /*
@@ -284,7 +329,11 @@ export function cancelled(handle: Handle): Handle {
  */
 export function notStarted(handle: Handle, next: NextStart): Handle {
   if (handle.phase.is !== 'starting') return handle;
-  return { ...handle, phase: { is: 'remaining', checkedAt: null, stopping: null, next } };
+  return { ...handle, phase: remaining(null, next) };
+}
+
+function remaining(stopping: Stopping | null, next: NextStart): Remaining {
+  return { is: 'remaining', checkedAt: null, left: null, stopping, ending: null, next };
 }
 
 /** Notes that the process of `run` lives, as its runtime reported. A stop under way continues. */
@@ -292,16 +341,24 @@ export function up(handle: Handle, process: RunIdentity, since: number): Handle 
   return { ...handle, phase: { is: 'up', process, since, stopping: stoppingOf(handle) } };
 }
 
-/** Notes that a step of the stop ladder was reached. */
-export function signalled(handle: Handle, stopping: Stopping): Handle {
+/** The ladder that the run climbs, of a stop or of what an end left behind; null: none. */
+export function ladderOf({ phase }: Handle): Stopping | null {
+  if (phase.is === 'remaining') return phase.stopping ?? phase.ending;
+  return phase.is === 'up' ? phase.stopping : null;
+}
+
+/** Notes how far the run has climbed its ladder. Processes that an end left behind climb one that is no stop. */
+export function climbed(handle: Handle, ladder: Stopping): Handle {
   const { phase } = handle;
-  if (phase.is !== 'up' && phase.is !== 'remaining') return handle;
-  return { ...handle, phase: { ...phase, stopping } };
+  if (phase.is === 'up') return { ...handle, phase: { ...phase, stopping: ladder } };
+  if (phase.is !== 'remaining') return handle;
+  const isStop = phase.stopping !== null;
+  return { ...handle, phase: { ...phase, ...(isStop ? { stopping: ladder } : { ending: ladder }) } };
 }
 
 /** Notes that the process of `run` ended, in whatever phase the handle is. */
 export function ended(handle: Handle, next: NextStart): Handle {
-  return { ...handle, phase: { is: 'remaining', checkedAt: null, stopping: stoppingOf(handle), next } };
+  return { ...handle, phase: remaining(stoppingOf(handle), next) };
 }
 
 /** Makes the node look for remaining processes of `run`, because it is unknown how the run ended. */
@@ -311,12 +368,20 @@ export function unclear(handle: Handle): Handle {
   return isUnclear && handle.run > 0 ? ended(handle, nextStartOf(handle)) : handle;
 }
 
-/** Notes the result of a look for remaining processes of `run`. */
-export function lookedAfter(handle: Handle, hasRemains: boolean, checkedAt: number): Handle {
+/**
+ * Notes the result of a look for remaining processes of `run`. `left`: their names; null: there are none, or (with
+ * `hasRemains`) this was the first look.
+ */
+export function lookedAfter(
+  handle: Handle,
+  hasRemains: boolean,
+  checkedAt: number,
+  left: readonly string[] | null = null,
+): Handle {
   const { phase } = handle;
   if (phase.is !== 'remaining') return handle;
   const { stopping, next } = phase;
-  if (hasRemains) return { ...handle, phase: { ...phase, checkedAt } };
+  if (hasRemains) return { ...handle, phase: { ...phase, checkedAt, left: left ?? phase.left } };
   return {
     ...handle,
     phase: stopping === null ? { is: 'down', directory: 'stale', next } : { is: 'stopped', stopping },

@@ -31,7 +31,11 @@ export async function lockKeyOf(data: string): Promise<string> {
     await lstat(file).catch(async (error: unknown) => {
       if (!isMissing(error)) throw error;
       await dropSum(file);
-      await writeFile(fresh, randomBytes(KEY_BYTES).toString('hex'), { mode: 0o600, flag: 'wx' });
+      await writeFile(fresh, randomBytes(KEY_BYTES).toString('hex'), {
+        mode: 0o600,
+        flag: 'wx',
+        flush: true,
+      });
       // Use a link, not a rename: a link does not replace a key that another start has just made.
       await link(fresh, file).catch(ignoreExisting);
     });

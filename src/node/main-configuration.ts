@@ -3,13 +3,14 @@ import { readFile, stat } from 'node:fs/promises';
 import { z } from 'zod';
 import { fileReason } from '../configuration-files/file-reason.js';
 import { JsonTextError, readJsonText } from '../configuration-files/json-position.js';
-import { fieldName, moreText, type Problem, problemsOf, rulesOf } from '../configuration-files/problems.js';
+import { fieldName, moreText, type Problem, readerOf } from '../configuration-files/problems.js';
 import { replaceFile } from '../files/replace-file.js';
 import { isMissing } from '../files/system-error.js';
 import { DroverError } from '../model/errors.js';
 import { type NodeConfiguration, nodeConfigurationSchema } from '../model/node.js';
 
 const MAX_BYTES = 1024 * 1024;
+const readFields = readerOf(nodeConfigurationSchema);
 
 /**
  * Loads the file. Called once at start, before the root's lock is taken. Never changes a file that exists. Throws
@@ -32,9 +33,9 @@ export async function readMainConfiguration(file: string): Promise<NodeConfigura
 export function parseMainConfiguration(file: string, text: string): NodeConfiguration {
   try {
     const { value, positionsOf } = readJsonText(text);
-    const result = nodeConfigurationSchema.safeParse(value);
-    if (result.success) return result.data;
-    const { first, more } = problemsOf(rulesOf(nodeConfigurationSchema), result.error.issues, value);
+    const read = readFields(value);
+    if ('data' in read) return read.data;
+    const { first, more } = read.problems;
     const positions = positionsOf(first);
     const lines = first.map((problem, index) => {
       const { line, column } = positions[index] ?? { line: 1, column: 1 };

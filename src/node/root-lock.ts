@@ -52,7 +52,11 @@ function heldBy(file: number): RootLock {
     release: () => {
       if (!isHeld) return;
       isHeld = false;
-      ftruncateSync(file);
+      try {
+        ftruncateSync(file);
+      } catch {
+        // On a read-only disk the text stays. Only the kernel's lock counts.
+      }
       closeSync(file);
     },
   };

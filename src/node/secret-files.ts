@@ -7,7 +7,7 @@ import { basename, join } from 'node:path';
 import { fileReason } from '../configuration-files/file-reason.js';
 import { readRegular } from '../files/read-regular.js';
 import { replaceFile } from '../files/replace-file.js';
-import { hasFileCode, ignoreMissing, isDiskFull, isMissing } from '../files/system-error.js';
+import { hasFileCode, ignoreMissing, isDiskClosed, isMissing } from '../files/system-error.js';
 import { DroverError } from '../model/errors.js';
 import { refuseIfOpen } from './private-path.js';
 import { dropSum, noteOf } from './secret-sum.js';
@@ -105,7 +105,8 @@ class SecretTextFile {
 }
 
 function cureOf(cause: unknown): string {
-  if (isDiskFull(cause)) return 'free some space';
+  if (hasFileCode(cause, 'EROFS')) return 'mount the disk writable';
+  if (isDiskClosed(cause)) return 'free some space';
   if (hasFileCode(cause, 'EMFILE', 'ENFILE')) return 'raise the limit of open files';
   return 'correct it, or restore it from a backup';
 }

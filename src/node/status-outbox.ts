@@ -3,6 +3,7 @@
  * new connection sends everything again. The reports are in memory only: after a restart the supervisor reports anew.
  */
 import { BOUNDS, type Report } from '../channel/protocol/messages.js';
+import { isSameValue } from '../model/plain/same-value.js';
 import { cutToBytes } from '../model/words.js';
 
 /** The most unacknowledged messages. Further reports wait here, and a newer report replaces an older one. */
@@ -109,5 +110,5 @@ function withinBounds(report: Report): Report {
 export function isSameReport(a: Report, b: Report): boolean {
   // Compare the number of fields too: a field that only `a` has, such as a warning that ended, is a change.
   if (Object.keys(a).length !== Object.keys(b).length) return false;
-  return (Object.keys(b) as (keyof Report)[]).every((field) => a[field] === b[field]);
+  return (Object.keys(b) as (keyof Report)[]).every((field) => isSameValue(a[field], b[field]));
 }

@@ -55,7 +55,9 @@ export const clusterStatusSchema = z.object({
   configurations: z.int().describe('how many configurations are in force'),
   belowMinimum: z
     .array(z.object({ name: z.string(), online: z.int(), minimum: z.int(), why: z.string() }))
-    .describe('configurations with fewer instances ONLINE than their minimum'),
+    .describe(
+      'configurations with fewer instances ONLINE than their minimum; one that fails again and again is none',
+    ),
   removed: z
     .array(removedConfigurationSchema)
     .describe('configurations that are gone but still have instances'),

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { fileStateSchema } from '../configuration-files/file-states.js';
 import { warningTexts } from '../explain/files.js';
 import type { ConfigurationRecord } from '../model/configuration.js';
-import { hasFinished, type InstanceRecord } from '../model/instance.js';
+import { hasFinished, type InstanceRecord, isServing } from '../model/instance.js';
 import { visibleInstances } from '../state/instance-writes.js';
 import { instancesByAge, statesOfFiles } from './configuration-file-list.js';
 import type { Reads } from './reads.js';
@@ -12,7 +12,9 @@ import type { Reads } from './reads.js';
 export const configurationSummarySchema = z.object({
   name: z.string(),
   runtime: z.string(),
-  online: z.int().describe('instances that are ONLINE'),
+  online: z
+    .int()
+    .describe('instances that are ONLINE, without those that run nothing or fail again and again'),
   finished: z.int().describe('instances that ended and that their restart policy does not start again'),
   instances: z.int().describe('all instances'),
   minimum: z.int(),
@@ -95,10 +97,10 @@ export function listRemoved(needs: Pick<Reads, 'configurations' | 'instances'>):
 function countInstances(records: Iterable<InstanceRecord>): Map<string, Count> {
   const counts = new Map<string, Count>();
   for (const record of records) {
-    const { configurationName, status } = record;
+    const { configurationName } = record;
     const { online, finished, all } = counts.get(configurationName) ?? { online: 0, finished: 0, all: 0 };
     counts.set(configurationName, {
-      online: online + (status.state === 'ONLINE' ? 1 : 0),
+      online: online + (isServing(record) ? 1 : 0),
       finished: finished + (hasFinished(record) ? 1 : 0),
       all: all + 1,
     });

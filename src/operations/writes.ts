@@ -75,7 +75,7 @@ export interface Writes {
   readonly templateSync: Pick<MasterTemplates, 'fromStorage' | 'latestSync'> & {
     toCluster(pattern: string): Promise<Pick<SyncRun, 'templates' | 'nodes'>>;
   };
-  readonly streams: Pick<InstanceStreams, 'writeStdin'>;
+  readonly streams: Pick<InstanceStreams, 'writeStdin' | 'sendSignal'>;
   readonly terminals: Pick<InstanceTerminals, 'attach'>;
   /** Ends the daemon as SIGTERM does. Returns at once. */
   stopDaemon(): void;

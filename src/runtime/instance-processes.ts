@@ -4,8 +4,10 @@
  * reused pid is never hit.
  */
 
-import { type ProcessStamp, readProcess } from '../files/processes.js';
+import { type ProcessEntry, type ProcessStamp, readProcess, readProcessName } from '../files/processes.js';
 import { hasFileCode, systemCodeOf } from '../files/system-error.js';
+import type { StopTo } from '../model/stopping.js';
+import { mainProcesses } from './main-processes.js';
 import type { MarkedEntry, ProcessTable } from './process-table.js';
 import { formatMark, parseMark } from './run-mark.js';
 import type { ProcessIdentity, RunId } from './runtime.js';
@@ -66,8 +68,42 @@ export class InstanceProcesses {
     }
   }
 
-  /** Sends `signal` once to everything of the run. A run without processes is no error. */
-  async signal(run: RunId, leader: Leader | undefined, signal: NodeJS.Signals): Promise<void> {
+  /** The names of the run's live processes. */
+  async names(run: RunId, leader: Leader | undefined): Promise<readonly string[]> {
+    const { members } = this.#select(await this.#table.scan(), run, leader);
+    return this.#programsOf(members, leader).map(({ pid }) => readProcessName(pid) ?? '?');
+  }
+
+  /**
+   * Sends `signal` once to the run: to its main processes alone, or to everything of it. Suspended processes are
+   * continued after it. Returns the main processes when others were spared. A run without processes is no error.
+   */
+  async signal(
+    run: RunId,
+    leader: Leader | undefined,
+    signal: NodeJS.Signals,
+    to: StopTo = 'all',
+  ): Promise<readonly ProcessStamp[]> {
+    if (to === 'main' && signal !== 'SIGKILL') {
+      const { members } = this.#select(await this.#table.scan(), run, leader);
+      const programs = this.#programsOf(members, leader);
+      const mains = mainProcesses(programs, signal);
+      if (mains.length > 0 && mains.length < programs.length) {
+        for (const main of mains) signalProcess(main, signal);
+        continueSuspended(members);
+        return mains.map(({ pid, startTime }) => ({ pid, startTime }));
+      }
+    }
+    await this.#signalAll(run, leader, signal);
+    return [];
+  }
+
+  /** Leaves out the shell that leads the run's session beside the program, because that shell is Drover's. */
+  #programsOf(members: readonly MarkedEntry[], leader: Leader | undefined): readonly MarkedEntry[] {
+    return members.filter(({ pid }) => pid !== leader?.session?.pid);
+  }
+
+  async #signalAll(run: RunId, leader: Leader | undefined, signal: NodeJS.Signals): Promise<void> {
     const reached = new Set<number>();
     let group: number | undefined;
     // Signal the group before the scan, which takes milliseconds: while the leader lives, the group's number
@@ -79,11 +115,12 @@ export class InstanceProcesses {
       if (isOwnSession && leader !== undefined && group === undefined)
         group = this.#signalGroup(leader, signal);
       const fresh = members.filter((member) => member.group !== group && !reached.has(member.pid));
-      if (fresh.length === 0) return;
       for (const member of fresh) {
         reached.add(member.pid);
         signalProcess(member, signal);
       }
+      if (signal !== 'SIGKILL') continueSuspended(members);
+      if (fresh.length === 0) return;
     }
   }
 
@@ -145,7 +182,12 @@ function isIn(entry: MarkedEntry, leader: Leader): boolean {
   return entry.session === pid || entry.group === pid;
 }
 
-function signalProcess(entry: MarkedEntry, signal: NodeJS.Signals): void {
+/** A suspended process handles a signal only when it goes on. */
+function continueSuspended(entries: readonly ProcessEntry[]): void {
+  for (const entry of entries) if (entry.isSuspended) signalProcess(entry, 'SIGCONT');
+}
+
+function signalProcess(entry: ProcessEntry, signal: NodeJS.Signals): void {
   if (readProcess(entry.pid)?.startTime === entry.startTime) send(entry.pid, signal);
 }
 

@@ -4,10 +4,12 @@
  * all.
  */
 
+import type { ProcessStamp } from '../files/processes.js';
 import type { RuntimeOffer } from '../model/node.js';
 import type { Attachment, TerminalSize } from '../model/run/attachment.js';
 import type { Exit, LogPlace } from '../model/run/past-exit.js';
 import type { RunIdentity } from '../model/run/run-identity.js';
+import type { StopTo } from '../model/stopping.js';
 
 /** The path inside a container at which `StartSpec.apiAuthority` is mounted. */
 export const AUTHORITY_IN_CONTAINER = '/etc/drover/api-ca.pem';
@@ -112,10 +114,17 @@ export interface Runtime {
   list(): Promise<readonly Held[]>;
 
   /**
-   * Sends a signal to everything of the run: process group, session, control group, and processes outside that carry
-   * its mark. Resolves once sent; a run that is gone is no error.
+   * Sends a signal to the run. `all`, the default: to process group, session, control group, and processes outside that carry its
+   * mark. `main`: to the main processes alone; SIGKILL goes to all. Resolves once sent, with the main processes when
+   * others were spared, else with none. A run that is gone is no error. Rejects when nothing was sent.
    */
-  signal(run: RunId, signal: NodeJS.Signals): Promise<void>;
+  signal(run: RunId, signal: NodeJS.Signals, to?: StopTo): Promise<readonly ProcessStamp[]>;
+
+  /** True while a main process lives that `signal` named. Absent: `signal` names none. */
+  isProcessAlive?(main: ProcessStamp): boolean;
+
+  /** The names of the live processes of a run, for a person. Absent: not known. */
+  processNames?(run: RunId): Promise<readonly string[]>;
 
   /** True while anything of the run lives: its process, members of its groups, or other processes with its mark. */
   isAlive(run: RunId): Promise<boolean>;
@@ -132,6 +141,12 @@ export interface Runtime {
    * method: the node reads usage from the runs' control groups or processes.
    */
   usage?(runs: readonly RunId[]): Promise<ReadonlyMap<string, Usage>>;
+
+  /**
+   * The main process of a run whose process has no pid of its own on this host (a container); undefined: this host does
+   * not see it.
+   */
+  mainPid?(run: RunId): Promise<number | undefined>;
 
   /** Writes bytes to standard input unchanged. Throws DRV_INSTANCE_NOT_RUNNING, DRV_STDIN_TOO_LONG, DRV_STDIN_FULL. */
   write(run: RunId, bytes: Buffer): Promise<void>;

@@ -15,6 +15,7 @@
  */
 import type { Configuration } from '../model/configuration.js';
 import {
+  hasFinished,
   type InstancePlacement,
   type InstanceRecord,
   type InstanceState,
@@ -28,7 +29,7 @@ import {
 
 export type LifecycleTarget = 'start' | 'stop' | 'restart';
 
-/** The body of `PUT state`; times in Unix milliseconds. */
+/** The body of `PUT state`. */
 export interface StateReport {
   readonly state: InstanceState;
   readonly lastHeartbeat?: number | undefined;
@@ -171,12 +172,13 @@ export function withGoal(record: InstanceRecord, goal: InstanceRecord['desired']
 export function reported(before: InstanceRecord, report: StateReport, now: number): InstanceRecord {
   const record = withRest(before);
   const { state } = report;
-  const isNew = state !== record.status.state;
+  const { saidHeartbeat: _said, ...last } = record.status;
   const status: InstanceStatus = {
-    ...(state === 'ONLINE' ? asReady(record.status) : record.status),
+    ...(state === 'ONLINE' ? asReady(last) : last),
     state,
-    ...(isNew && { reason: 'reported', message: `reported ${state} by the instance or a tool` }),
-    lastHeartbeat: report.lastHeartbeat ?? now,
+    ...(state !== last.state && whyReported(record, state)),
+    lastHeartbeat: now,
+    ...(report.lastHeartbeat !== undefined && { saidHeartbeat: report.lastHeartbeat }),
     players: report.players ?? record.status.players,
     ...(report.players !== undefined && { countsPlayers: true }),
     maxPlayers: report.maxPlayers ?? record.status.maxPlayers,
@@ -185,6 +187,26 @@ export function reported(before: InstanceRecord, report: StateReport, now: numbe
   const next = { ...record, status };
   if (state !== 'STOPPED' || record.desired.goal !== 'run') return next;
   return withEnd({ ...next, desired: { ...next.desired, goal: 'stop', stoppedBy: 'instance' } }, now);
+}
+
+/** Reason and message of a reported state. They say so where nothing of the instance runs, whatever was reported. */
+function whyReported(
+  record: InstanceRecord,
+  state: InstanceState,
+): Pick<InstanceStatus, 'reason' | 'message'> {
+  const said = `reported ${state} by the instance or a tool`;
+  const [reason, truth] = idlenessOf(record);
+  return truth === undefined || state === 'STOPPED'
+    ? { reason: 'reported', message: said }
+    : { reason, message: `${said}, but nothing of it runs: it ${truth}` };
+}
+
+/** Why nothing of an instance can run, as a reason and in words; no words: something may run. */
+function idlenessOf(record: InstanceRecord): readonly [Reason, truth?: string] {
+  if (hasFinished(record)) return ['exited', 'has ended'];
+  if (isAtRest(record)) return ['stopped', 'is stopped'];
+  const reason = record.status.reason ?? 'reported';
+  return record.placement === null ? [reason, 'waits for a node'] : [reason];
 }
 
 /**

@@ -42,17 +42,23 @@ export class AuditLog implements AuditTrail {
   /** Opens the file. Throws DRV_NODE_ROOT_UNUSABLE when it cannot be opened at all. */
   constructor(options: AuditLogOptions) {
     this.#options = options;
+    const own = (subject: string): string =>
+      lineOf({
+        at: options.now(),
+        key: null,
+        action: 'audit',
+        subject,
+        address: null,
+        result: 'failed',
+      });
     try {
       this.#file = new RotatingFile({
         path: options.path,
         maxBytes: MAX_FILE_BYTES,
         files: FILES,
         mode: 0o600,
-        lostLine: (lines) => {
-          const subject = `${lines} entries were lost: the file could not be written`;
-          const at = options.now();
-          return lineOf({ at, key: null, action: 'audit', subject, address: null, result: 'failed' });
-        },
+        lostLine: (lines) => own(`${lines} entries were lost: the file could not be written`),
+        removedLine: () => own('the file was removed or renamed while Drover wrote to it'),
       });
       this.#entries = readEnd(options.path);
     } catch (cause) {

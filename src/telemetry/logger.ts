@@ -43,7 +43,7 @@ export interface OpenLogger {
  */
 export async function createLogger(options: LoggerOptions): Promise<OpenLogger> {
   const { file: path, level } = options;
-  const file = new RotatingFile({ path, maxBytes: MAX_FILE_BYTES, files: FILES, lostLine });
+  const file = new RotatingFile({ path, maxBytes: MAX_FILE_BYTES, files: FILES, lostLine, removedLine });
   let terminal = await openTerminal(options.terminal);
   const write = (line: string): void => {
     const safe = hideTokens(line);
@@ -86,6 +86,11 @@ function errorSerializer(): (error: Error) => unknown {
 function lostLine(lines: number): string {
   const msg = `${lines} log lines were lost: the log could not be written`;
   return `${JSON.stringify({ level: 40, time: Date.now(), lines, msg })}\n`;
+}
+
+function removedLine(): string {
+  const msg = 'this log was removed or renamed while Drover wrote to it; it goes on in this new file';
+  return `${JSON.stringify({ level: 40, time: Date.now(), msg })}\n`;
 }
 
 /** The beginning of a line of level error, as pino writes it. */

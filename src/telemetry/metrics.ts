@@ -49,7 +49,7 @@ export interface MetricSources {
   instances(): Iterable<{ configuration: string; state: string; count: number }>;
   /** The declared minimums. */
   minimums(): Iterable<{ configuration: string; minimum: number }>;
-  /** How many instances count towards the minimum of a configuration now. */
+  /** How many instances count towards the minimum of a configuration now, without those that fail again and again. */
   actualOf(configuration: string): number;
   configurationFileErrors(): number;
   rollouts(): Iterable<RolloutFigures>;
@@ -172,7 +172,7 @@ export class Metrics {
     });
     new Gauge({
       name: 'drover_service_actual',
-      help: 'Instances that count towards the declared minimum.',
+      help: 'Instances that count towards the declared minimum and do not fail again and again.',
       labelNames: ['configuration'],
       registers: [naming],
       async collect() {

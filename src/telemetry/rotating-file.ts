@@ -1,9 +1,20 @@
 /**
  * A log file of bounded size: written synchronously line by line, rotated by renaming (`drover.log`, `.1`, `.2`, ...).
- * A full disk loses lines, which are counted, and never ends the daemon.
+ * A full disk loses lines, which are counted, and never ends the daemon. A file that was removed or renamed from outside
+ * is made anew, within a second or with the next line.
  */
-import { closeSync, fstatSync, mkdirSync, openSync, readSync, renameSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  renameSync,
+  type Stats,
+  writeSync,
+} from 'node:fs';
 import { dirname } from 'node:path';
+import { isInPlace, lookIsDue } from '../files/in-place.js';
 import { isMissing } from '../files/system-error.js';
 
 const NEWLINE = 0x0a;
@@ -19,11 +30,17 @@ interface RotatingFileOptions {
   readonly mode?: number;
   /** Makes the line that tells how many lines were lost, once lines can be written again. */
   readonly lostLine: (lines: number) => string;
+  /** Makes the first line of a file that takes the place of a removed or renamed one. */
+  readonly removedLine: () => string;
+  /** The wall clock in Unix milliseconds; a test's stand-in. */
+  readonly now?: () => number;
 }
 
 export class RotatingFile {
   readonly #options: RotatingFileOptions;
+  readonly #isLookDue: () => boolean;
   #descriptor: number | undefined;
+  #stat: Stats | undefined;
   #size = 0;
   #isClosed = false;
   #lost = 0;
@@ -33,7 +50,7 @@ export class RotatingFile {
   /** Opens the file. Throws when it cannot be opened, because an operator can mend that at the start. */
   constructor(options: RotatingFileOptions) {
     this.#options = options;
-    mkdirSync(dirname(options.path), { recursive: true });
+    this.#isLookDue = lookIsDue(options.now ?? Date.now);
     this.#open();
   }
 
@@ -45,6 +62,10 @@ export class RotatingFile {
   /** Appends a line, including its newline. Never throws. */
   write(line: string): void {
     try {
+      if (this.#stat !== undefined && this.#isLookDue() && !isInPlace(this.#options.path, this.#stat)) {
+        this.#release();
+        this.#append(this.#options.removedLine());
+      }
       if (this.#lost > 0) {
         this.#append(this.#options.lostLine(this.#lost));
         this.#lost = 0;
@@ -89,13 +110,16 @@ export class RotatingFile {
   #release(): void {
     const descriptor = this.#descriptor;
     this.#descriptor = undefined;
+    this.#stat = undefined;
     if (descriptor !== undefined) closeSync(descriptor);
   }
 
   #open(flags: 'a+' | 'w+' = 'a+'): void {
     if (this.#isClosed) throw new Error('the log file is closed');
+    mkdirSync(dirname(this.#options.path), { recursive: true });
     this.#descriptor = openSync(this.#options.path, flags, this.#options.mode ?? 0o640);
-    this.#size = fstatSync(this.#descriptor).size;
+    this.#stat = fstatSync(this.#descriptor);
+    this.#size = this.#stat.size;
     this.#isLineOpen = this.#size > 0 && !endsLine(this.#descriptor, this.#size);
   }
 }

@@ -1,6 +1,7 @@
 /** Gives out all templates of a master, local ones and those of storages, as one source for feed and channel. */
 import { LOCAL_STORAGE } from '../model/template.js';
 import type { TemplateLibrary, TemplateListener } from './library/library.js';
+import type { StoredGroup } from './storage/storage-groups.js';
 import type { StorageLibrary } from './storage/storage-library.js';
 import type { StorageProviders } from './storage/storage-provider.js';
 import { packWhole } from './transfer/bundle.js';
@@ -53,6 +54,11 @@ export class TemplateSources {
   /** The keys of the storages, without `local`. */
   storages(): readonly string[] {
     return this.#options.providers.keys();
+  }
+
+  /** The templates of a group in all storages. See `StorageLibrary.group`. */
+  storedGroup(group: string): StoredGroup {
+    return this.#options.stored.group(group);
   }
 
   /** See `TemplateLibrary.digest` and `StorageLibrary.digest`. */

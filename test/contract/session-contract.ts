@@ -2,7 +2,7 @@
  * The promises of screen and tmux runtimes beyond those of all runtimes. The death of a session owner loses,
  * doubles and ends nothing, and nothing else on the machine is touched.
  */
-import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readProcess } from '../../src/files/processes.js';
@@ -11,6 +11,7 @@ import type { KeptRuntime } from '../../src/runtime/owner/kept-runtime.js';
 import type { RunId } from '../../src/runtime/runtime.js';
 import { ExitWatch } from '../support/exit-watch.js';
 import type { SessionWorld } from '../support/runtime/session-world.js';
+import { SmallDisk } from '../support/templates/small-disk.js';
 import { until } from '../support/until.js';
 
 const NUMBERED_LINES = 1_500_000;
@@ -152,6 +153,28 @@ export function testSessions(open: () => SessionWorld): void {
         await until(() => expect(world.toolServers()).toEqual([]));
       });
     });
+
+    it.skipIf(!SmallDisk.isPossible)(
+      'are forgotten when a disk that was read-only takes writes again',
+      async () => {
+        const disk = new SmallDisk('8m');
+        try {
+          symlinkSync(disk.path, world.options.sessionsDirectory);
+          const spec = world.spec('aaaaaa', 'exit 0');
+          await runtime.start(spec);
+          await exits.until(spec);
+          await until(() => disk.remount('ro'));
+          await runtime.acknowledge(spec);
+          await runtime.release();
+          expect(world.sessionOwners()).toHaveLength(1);
+          disk.remount('rw');
+          await until(() => expect(world.sessionOwners()).toEqual([]));
+          expect(world.kept()).toEqual([]);
+        } finally {
+          await until(() => disk.close());
+        }
+      },
+    );
 
     describe('the spool', () => {
       it('is exchanged under load, so that it stays small', async () => {

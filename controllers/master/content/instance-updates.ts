@@ -4,10 +4,10 @@
  */
 
 import { DroverError } from '../../../src/model/errors.js';
-import { changedFields, strongestClass } from '../../../src/model/field-class.js';
 import { type InstanceRecord, isAtRest } from '../../../src/model/instance.js';
 import { unknownConfiguration } from '../../../src/model/unknown.js';
 import type { UpdateOutcome } from '../../../src/operations/writes.js';
+import type { ContentsInForce } from '../../../src/state/contents-in-force.js';
 import { type InstanceContent, withContent, withLiveContent } from '../../../src/state/instance-changes.js';
 import { visibleInstance } from '../../../src/state/instance-writes.js';
 import type { StateRecords } from '../../../src/state/master-state.js';
@@ -62,7 +62,7 @@ export class InstanceUpdates {
     const content = this.#options.contents.of(record.configurationName);
     if (content === undefined) throw unknownConfiguration(record.configurationName);
     if (content.hash === record.revision) return undefined;
-    if (!isLive(record, content, this.#options)) this.#next(record, content);
+    if (!this.#options.contents.isLive(record, content)) this.#next(record, content);
     return content.hash;
   }
 
@@ -103,8 +103,8 @@ export class InstanceUpdates {
       const inForce = configurations.get(name);
       const taken = content ?? contents.of(name);
       if (taken === undefined) throw unknownConfiguration(name);
-      if (isOnlyLive === true && !isLive(current.value, taken, this.#options)) return 'not-due';
-      const isCurrent = isOnlyLive === true || needsNoStart(current.value, taken, this.#options);
+      if (isOnlyLive === true && !contents.isLive(current.value, taken)) return 'not-due';
+      const isCurrent = isOnlyLive === true || needsNoStart(current.value, taken, contents);
       const isAsked = current.value.desired.updateWhenEmpty !== undefined;
       if (isCurrent && taken.hash === current.value.revision && !isAsked) return 'current';
       const kept: Operation =
@@ -158,26 +158,13 @@ export class InstanceUpdates {
   }
 }
 
-/** True when an instance needs no restart for a content, because the changed fields all apply to a running process. */
-export function isLive(
-  { revision, placement }: InstanceRecord,
-  { configuration, hash }: InstanceContent,
-  { revisions }: Pick<InstanceUpdatesOptions, 'revisions'>,
-): boolean {
-  if (hash === revision) return true;
-  const before = revisions.get(revision)?.value;
-  if (before === undefined) return false;
-  const asked = strongestClass(changedFields(before, configuration, placement ?? undefined));
-  return asked === null || asked === 'live';
-}
-
-/** True when `isLive` is true, and no rollout asks for a restart. */
+/** True when the content needs no restart (`ContentsInForce.isLive`), and no rollout asks for one. */
 export function needsNoStart(
   record: InstanceRecord,
   content: InstanceContent,
-  sources: Pick<InstanceUpdatesOptions, 'revisions'>,
+  contents: Pick<ContentsInForce, 'isLive'>,
 ): boolean {
-  return isLive(record, content, sources) && (content.generation ?? 0) <= (record.generation ?? 0);
+  return contents.isLive(record, content) && (content.generation ?? 0) <= (record.generation ?? 0);
 }
 
 function asItIs(record: InstanceRecord): PlaceAgain {

@@ -5,7 +5,7 @@ import { awaitsFirstStart, hasFinished, type InstanceRecord } from '../../../src
 import type { InstanceContent } from '../../../src/state/instance-changes.js';
 import type { StateRecords } from '../../../src/state/master-state.js';
 import type { Logger } from '../../../src/telemetry/logger.js';
-import { type InstanceUpdates, isLive } from './instance-updates.js';
+import type { InstanceUpdates } from './instance-updates.js';
 import { type ContentFacts, type ContentStep, plan } from './plan.js';
 
 interface ContentsOptions extends StateRecords {
@@ -52,8 +52,8 @@ export class Contents implements Reconciler<ContentFacts, ContentStep> {
     // Instances of a removed configuration keep their content.
     if (inForce === undefined || record.desired.goal === 'remove') return undefined;
     const target = this.#options.contents.targetOf(record.configurationName) ?? inForce;
-    const facts = contentFactsOf(record, { inForce, target }, this.#options);
-    return { ...facts, refusal: () => this.#options.updates.refusal(record) };
+    const refusal = (): string | undefined => this.#options.updates.refusal(record);
+    return contentFactsOf(record, { inForce, target }, { contents: this.#options.contents, refusal });
   }
 }
 
@@ -68,17 +68,18 @@ interface OfferedContents {
 export function contentFactsOf(
   record: InstanceRecord,
   { inForce, target }: OfferedContents,
-  sources: Pick<StateRecords, 'revisions'>,
-): Omit<ContentFacts, 'refusal'> {
+  { contents, refusal }: Pick<StateRecords, 'contents'> & Pick<ContentFacts, 'refusal'>,
+): ContentFacts {
   // A canary already has the rollout's content, while other instances get the last good content.
-  const isCanary = target.hash !== inForce.hash && isLive(record, target, sources);
+  const isCanary = target.hash !== inForce.hash && contents.isLive(record, target);
   const hasIt = inForce.hash === record.revision || isCanary;
   return {
     id: record.id,
-    asks: hasIt ? 'none' : isLive(record, inForce, sources) ? 'live' : 'start',
+    asks: hasIt ? 'none' : contents.isLive(record, inForce) ? 'live' : 'start',
     isAsked: record.desired.updateWhenEmpty === true,
     players: record.status.players ?? 0,
     hasFinished: hasFinished(record),
     awaitsFirstStart: awaitsFirstStart(record),
+    refusal,
   };
 }

@@ -16,9 +16,9 @@ export interface PlannedInstance {
   readonly id: string;
   /**
    * The facts for the content controller; null: the configuration is removed, so the content controller
-   * decides nothing.
+   * decides nothing. They say that the node can hold the instance: `byItself` finds out whether it can.
    */
-  readonly facts: Omit<ContentFacts, 'refusal'> | null;
+  readonly facts: ContentFacts | null;
   /** True when the content needs another process. */
   readonly isOtherProcess: boolean;
   /** The outcome when the instance takes the content without a rollout. Call once: it reserves the new place. */
@@ -100,20 +100,20 @@ export function fatesOf(
   const of = new Map<string, Fate>([...ended].map((id) => [id, 'ended']));
   const waiting = new Set(busy);
   for (const { id, facts, byItself } of instances) {
-    const step = facts && stepOf({ ...facts, players: 0 });
-    if (step == null || of.has(id)) continue;
+    if (facts === null || of.has(id)) continue;
+    const step = stepOf(facts.players === 0 ? facts : { ...facts, players: 0 });
+    if (step === undefined) continue;
     const outlook = step.do === 'refit' ? 'taken' : byItself();
     // Give no fate to an instance that its node refuses to update: a rollout may still replace it.
     if (typeof outlook === 'object') continue;
     of.set(id, outlook);
-    if (outlook === 'restarted' && facts !== null && stepOf(facts) === undefined) waiting.add(id);
+    if (outlook === 'restarted' && facts.players > 0 && stepOf(facts) === undefined) waiting.add(id);
   }
   return { of, waiting };
 }
 
-/** The step of the content controller if the node can hold the instance; `byItself` later finds out whether it can. */
-function stepOf(facts: Omit<ContentFacts, 'refusal'>): ContentStep | undefined {
-  return planContent({ ...facts, refusal: () => undefined }).steps[0];
+function stepOf(facts: ContentFacts): ContentStep | undefined {
+  return planContent(facts).steps[0];
 }
 
 /** Adds the fates that a rollout decides. Returns the victims that are replaced, in order. */
@@ -141,21 +141,23 @@ export function forecastOf(
   { of, waiting }: Fates,
   { create, onPromotion, rollout }: Pick<Outcome, 'create'> & Pick<Foretold, 'onPromotion' | 'rollout'>,
 ): ServiceForecast {
-  const are = (fate: Fate): number => instances.filter(({ id }) => of.get(id) === fate).length;
-  const [replace, restart, stop] = [are('replaced'), are('restarted'), are('ended')];
-  const left = instances.filter(({ id }) => {
+  const are = { replaced: 0, restarted: 0, ended: 0, taken: 0, later: 0, older: 0, current: 0 };
+  for (const { id, isOtherProcess } of instances) {
     const fate = of.get(id);
-    return fate === undefined || typeof fate === 'object';
-  });
+    if (typeof fate === 'string') are[fate]++;
+    else if (onPromotion.has(id)) are.later++;
+    else if (isOtherProcess) are.older++;
+    else are.current++;
+  }
   return {
     create,
-    replace,
-    restart,
-    stop,
-    keep: instances.length - replace - restart - stop,
+    replace: are.replaced,
+    restart: are.restarted,
+    stop: are.ended,
+    keep: instances.length - are.replaced - are.restarted - are.ended,
     waitForPlayers: waiting.size,
-    onPromotion: left.filter(({ id }) => onPromotion.has(id)).length,
-    older: left.filter(({ id, isOtherProcess }) => isOtherProcess && !onPromotion.has(id)).length,
+    onPromotion: are.later,
+    older: are.older,
     heldBack: rollout !== undefined && isHeldBack(rollout) ? (rollout.message ?? 'its rollout failed') : null,
   };
 }

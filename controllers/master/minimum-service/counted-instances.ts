@@ -71,6 +71,7 @@ export class CountedInstances {
         maker: record.madeBy,
         players: playersOf(record),
         replaces: record.replaces ?? null,
+        ...(record.status.keepsFailing === true && { keepsFailing: true }),
       });
     }
     return gathered;

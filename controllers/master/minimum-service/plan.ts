@@ -47,6 +47,8 @@ export interface CountedInstance {
   readonly players: Players;
   /** The instance that it was made to replace, or null. */
   readonly replaces: string | null;
+  /** It ends or cannot be started again and again. It holds its slot all the same: another one would fail likewise. */
+  readonly keepsFailing?: true;
 }
 
 /** The latest creations, also those by moves. They decide the delay while new instances keep failing. */
@@ -135,12 +137,18 @@ export function countOf({ ordinary, instances }: Pick<ServiceFacts, 'ordinary' |
   return ordinary + instances.filter(countsTowardsMinimum).length;
 }
 
+/** How many instances hold a slot of the minimum and do not fail again and again. */
+export function workingOf({ ordinary, instances }: Pick<ServiceFacts, 'ordinary' | 'instances'>): number {
+  const works = (one: CountedInstance): boolean => one.keepsFailing !== true && countsTowardsMinimum(one);
+  return ordinary + instances.filter(works).length;
+}
+
 /**
  * True when the record alone shows that the instance counts, whatever becomes of its node. Such instances are
  * counted without a look at each, even thousands.
  */
 export function isOrdinary({ desired, status, replaces }: InstanceRecord): boolean {
-  if (desired.goal !== 'run' || replaces !== undefined) return false;
+  if (desired.goal !== 'run' || replaces !== undefined || status.keepsFailing === true) return false;
   return status.state === 'CREATING' || status.state === 'ONLINE';
 }
 

@@ -26,6 +26,7 @@ import {
   type ServiceStep,
   surplusIn,
   withCreated,
+  workingOf,
 } from './plan.js';
 import { after, type EndStep, patienceOf, planEnds, viewOfLeaving } from './surplus.js';
 
@@ -149,9 +150,9 @@ export class MinimumService implements Reconciler<Facts, Step> {
     this.#note(name, [id], creationDelay(this.#creationsOf(name), this.#options.clock.monotonic()).streak);
   }
 
-  /** How many instances count towards the minimum now, for metrics. */
-  actual(name: string): number {
-    return countOf(this.#counted.few(name));
+  /** How many instances hold a slot of the minimum and work, as far as is known, for metrics. */
+  working(name: string): number {
+    return workingOf(this.#counted.few(name));
   }
 
   /**
@@ -196,7 +197,7 @@ export class MinimumService implements Reconciler<Facts, Step> {
     const configuration = this.#options.configurations.get(name)?.value.configuration;
     if (configuration === undefined) return Number.POSITIVE_INFINITY;
     const { minimumServiceCount: minimum, maximumServiceCount: maximum = minimum } = configuration;
-    return this.actual(name) - Math.min(minimum, maximum);
+    return countOf(this.#counted.few(name)) - Math.min(minimum, maximum);
   }
 
   /**

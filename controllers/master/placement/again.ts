@@ -59,7 +59,8 @@ function candidateAgain(options: AgainOptions, question: Question, { before }: P
     freeRamMB: found.freeRamMB + before.ramMB,
     freeCpu: found.freeCpu + before.cpu,
   };
-  return withPort(options, question, candidate, { port: before.placement?.port ?? null, holder: before.id });
+  const port = before.placement?.port ?? null;
+  return withPort(options, question, candidate, { port, holder: before.id, isKept: before.static });
 }
 
 function refused({ before, content }: PlacedUpdate, why: string): DroverError {

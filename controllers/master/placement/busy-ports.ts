@@ -1,4 +1,7 @@
-/** Ports that nodes found held by other programs. A finding counts for a minute, and is kept in memory only. */
+/**
+ * Ports that nodes found held by other programs. A finding counts for a minute; where no other port is left, an older
+ * one is tried again after some seconds. Kept in memory only.
+ */
 
 import type { PortProtocol } from '../../../src/channel/protocol/messages.js';
 import type { Clock } from '../../../src/loop/clock.js';
@@ -6,6 +9,10 @@ import type { FleetChanges } from './fleet-changes.js';
 import type { PortRange } from './held-ports.js';
 
 export const BUSY_FOR_MS = 60_000;
+/** How old a finding must be before its port is tried again, because the range has no other port. */
+export const TRY_AGAIN_MS = 5000;
+/** Each busy port of the range adds so much: every try writes a record. */
+const TRY_AGAIN_PER_PORT_MS = 250;
 
 interface BusyPort {
   /** Null: the node did not say. */
@@ -54,14 +61,28 @@ export class BusyPorts {
    * Null: none is busy.
    */
   in(nodeId: string, range: PortRange): { readonly count: number; readonly firstFreeInMs: number } | null {
-    let count = 0;
-    let firstFreeInMs = BUSY_FOR_MS;
-    for (const port of this.#found.get(nodeId)?.keys() ?? []) {
-      const busy = port >= range.min && port <= range.max ? this.get(nodeId, port) : undefined;
-      if (busy === undefined) continue;
-      count++;
-      firstFreeInMs = Math.min(firstFreeInMs, BUSY_FOR_MS - busy.agoMs);
-    }
-    return count === 0 ? null : { count, firstFreeInMs };
+    const busy = this.#in(nodeId, range);
+    const oldestMs = Math.max(...busy.map(({ agoMs }) => agoMs));
+    return busy.length === 0 ? null : { count: busy.length, firstFreeInMs: BUSY_FOR_MS - oldestMs };
   }
+
+  /** The busy port of the range that is worth another try: found longest ago, and `isHeld` by no instance. */
+  worthATry(nodeId: string, range: PortRange, isHeld: (port: number) => boolean): number | undefined {
+    const busy = this.#in(nodeId, range);
+    const afterMs = tryAgainAfterMs(busy.length);
+    return busy
+      .filter(({ port, agoMs }) => agoMs >= afterMs && !isHeld(port))
+      .toSorted((a, b) => b.agoMs - a.agoMs || a.port - b.port)[0]?.port;
+  }
+
+  #in(nodeId: string, { min, max }: PortRange): { readonly port: number; readonly agoMs: number }[] {
+    return [...(this.#found.get(nodeId)?.keys() ?? [])].flatMap((port) => {
+      const busy = port >= min && port <= max ? this.get(nodeId, port) : undefined;
+      return busy === undefined ? [] : [{ port, agoMs: busy.agoMs }];
+    });
+  }
+}
+
+function tryAgainAfterMs(count: number): number {
+  return Math.min(BUSY_FOR_MS, Math.max(TRY_AGAIN_MS, count * TRY_AGAIN_PER_PORT_MS));
 }

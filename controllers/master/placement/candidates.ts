@@ -54,11 +54,13 @@ export function candidateOf(
   };
 }
 
-/** The port that an instance had. Only a holder other than `holder` makes it busy. */
-interface OldPort {
+/** The port that an instance had. */
+export interface OldPort {
   readonly port: number | null;
-  /** The instance itself, when it still holds the port. */
+  /** The instance itself, when it still holds the port: only another holder makes the port busy. */
   readonly holder?: string;
+  /** True for a static instance: it gets its old port even when another program holds that port, and waits for it. */
+  readonly isKept?: boolean;
 }
 
 /** Completes a candidate with its host address and a port: the old one if free, else the lowest free one. */
@@ -66,7 +68,7 @@ export function withPort(
   { nodes, ledger, busyPorts, hostAddressOf }: FleetSources,
   { configuration, ports }: Question,
   candidate: Candidate,
-  { port: old, holder = '' }: OldPort,
+  { port: old, holder = '', isKept = false }: OldPort,
 ): Candidate {
   const { nodeId } = candidate;
   const node = nodes.get(nodeId)?.value;
@@ -76,7 +78,7 @@ export function withPort(
     old !== null &&
     old >= ports.min &&
     old <= ports.max &&
-    !busyPorts.has(nodeId, old) &&
+    (isKept || !busyPorts.has(nodeId, old)) &&
     ledger.holderOf(nodeId, hostAddress, old, holder) === undefined;
   const isBusy = (port: number): boolean => busyPorts.has(nodeId, port);
   return {
@@ -85,6 +87,18 @@ export function withPort(
     port: isOldFree ? old : ledger.freePort(nodeId, hostAddress, ports, isBusy),
     busyPorts: busyPorts.in(nodeId, ports)?.count ?? 0,
   };
+}
+
+/** The candidate with a port that was found busy some seconds ago, if it has no other one. */
+export function withBusyPort(
+  { ledger, busyPorts }: FleetSources,
+  { ports }: Question,
+  candidate: Candidate,
+): Candidate {
+  const { nodeId, hostAddress, port } = candidate;
+  if (port !== undefined || ports === undefined) return candidate;
+  const isHeld = (one: number): boolean => ledger.holderOf(nodeId, hostAddress, one, '') !== undefined;
+  return { ...candidate, port: busyPorts.worthATry(nodeId, ports, isHeld) };
 }
 
 function runtimeProblemOf(node: NodeRecord, runtime: string): string | null {

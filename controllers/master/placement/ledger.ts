@@ -178,7 +178,11 @@ export class PlacementLedger {
 }
 
 function currentHolding(record: InstanceRecord): Holding | undefined {
-  return record.placement === null ? undefined : holdingOf(record, record.placement);
+  const { placement, home, configurationName } = record;
+  if (placement !== null) return holdingOf(record, placement);
+  // The files of a static instance may name its port, so nobody else gets that port while the instance waits.
+  if (!record.static || home === null || home.port === null) return undefined;
+  return { ...home, hostAddress: '', ramMB: 0, cpu: 0, configurationName, isAtRest: true };
 }
 
 function holdingOfSetAside(value: unknown): Holding | undefined {

@@ -10,7 +10,14 @@ import type { InstanceRecord, PlacedTemplate } from '../../../src/model/instance
 import type { NodeRecord } from '../../../src/model/node.js';
 import { keepLatest } from '../../../src/model/plain/keep-latest.js';
 import type { MirrorReader } from '../../../src/store/mirror.js';
-import { candidateOf, type FleetSources, type Question, questionOf, withPort } from './candidates.js';
+import {
+  candidateOf,
+  type FleetSources,
+  type Question,
+  questionOf,
+  withBusyPort,
+  withPort,
+} from './candidates.js';
 import { type Candidate, firstFailed, type Needs } from './conditions.js';
 import type { FleetChanges } from './fleet-changes.js';
 import { AWAIT_NODES_MS, type Awaited, type PlacementFacts } from './plan.js';
@@ -136,9 +143,7 @@ export class Places {
       return undefined;
     const isMove = facts.task === 'move';
     const question = isMove ? moveQuestionOf(configuration) : questionOf(configuration);
-    const candidates = isMove
-      ? this.#candidatesOfMove(record, question)
-      : this.#candidates(question, record.home);
+    const candidates = isMove ? this.#candidatesOfMove(record, question) : this.#candidates(question, record);
     const needs = { ...question, home: isMove ? null : homeOf(record) };
     return viewOf({ facts, needs, candidates }, this.#options);
   }
@@ -151,7 +156,7 @@ export class Places {
       {
         facts: { ...IDLE, id: '', task: 'place', templateProblems: problems },
         needs: { ...question, home: null },
-        candidates: this.#candidates(question, null),
+        candidates: this.#candidates(question),
       },
       this.#options,
     );
@@ -162,11 +167,12 @@ export class Places {
     const { templates, problems } = this.#options.chooseTemplates(configuration, id);
     const shortlist = this.#shortlistOf(record.revision, configuration);
     const bound = boundTo(record);
-    const atHome = home === null ? undefined : shortlist.at(home.nodeId, home.port);
+    const keeper = record.static ? id : undefined;
+    const atHome = home === null ? undefined : shortlist.at(home.nodeId, home.port, keeper);
     return {
       id,
       task: 'place',
-      choice: atHome ?? (bound === null ? shortlist.best() : undefined),
+      choice: atHome ?? (bound === null ? (shortlist.best() ?? shortlist.worthATry()) : undefined),
       refusal: () => shortlist.refusal(bound),
       homeId: home?.nodeId ?? null,
       isUrgent: record.madeBy === 'client',
@@ -210,13 +216,15 @@ export class Places {
     if (node === undefined) return [];
     // Ignore a cordon: the instance is already on the node, and only changes its port.
     const candidate = { ...candidateOf(this.#options, question, node), isCordoned: false };
-    return [withPort(this.#options, question, candidate, { port: null })];
+    const found = withPort(this.#options, question, candidate, { port: null });
+    return [withBusyPort(this.#options, question, found)];
   }
 
-  #candidates(question: Question, home: InstanceRecord['home']): Candidate[] {
+  #candidates(question: Question, record?: InstanceRecord): Candidate[] {
     return [...this.#options.nodes.entries()].map(([nodeId, { value: node }]) => {
-      const old = home?.nodeId === nodeId ? home.port : null;
-      return withPort(this.#options, question, candidateOf(this.#options, question, node), { port: old });
+      const port = record?.home?.nodeId === nodeId ? record.home.port : null;
+      const old = { port, ...(record?.static === true && { holder: record.id, isKept: true }) };
+      return withPort(this.#options, question, candidateOf(this.#options, question, node), old);
     });
   }
 
@@ -242,8 +250,9 @@ export class Places {
 export function taskOf(record: InstanceRecord): PlacementFacts['task'] {
   if (record.desired.goal !== 'run') return null;
   if (record.placement === null) return 'place';
-  const isBusy = record.status.reason === 'port-busy' && record.placement.port !== null;
-  return isBusy && record.status.pid === null ? 'move' : null;
+  const { reason, pid, keepsPort } = record.status;
+  const isBusy = reason === 'port-busy' && keepsPort !== true && record.placement.port !== null;
+  return isBusy && pid === null ? 'move' : null;
 }
 
 const NOBODY: Awaited = { nodeIds: [], forMs: 0 };

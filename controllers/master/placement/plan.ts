@@ -5,7 +5,7 @@
 import type { Plan } from '../../../src/loop/reconciler.js';
 import type { InstancePlacement, PlacedTemplate } from '../../../src/model/instance.js';
 import type { NoPlace } from '../../../src/state/instance-changes.js';
-import { BUSY_FOR_MS } from './busy-ports.js';
+import { TRY_AGAIN_MS } from './busy-ports.js';
 import type { Candidate } from './conditions.js';
 import type { Refusal } from './shortlist.js';
 
@@ -65,7 +65,7 @@ export function plan(facts: PlacementFacts): Plan<PlacementStep> {
   const { message, conditions, hasBusyPorts } = facts.refusal();
   // Explain nothing when no port is free for a move: the node tries the same port again, and reports that.
   const steps = task === 'move' ? [] : explain(facts, 'no-node-fits', message, conditions);
-  return hasBusyPorts ? { steps, recheckInMs: BUSY_FOR_MS } : { steps };
+  return hasBusyPorts ? { steps, recheckInMs: TRY_AGAIN_MS } : { steps };
 }
 
 /**

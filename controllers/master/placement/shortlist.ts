@@ -7,7 +7,14 @@
 import { Heap } from '../../../src/loop/heap.js';
 import type { PlacementOrder } from '../../../src/model/configuration.js';
 import type { NodeRecord } from '../../../src/model/node.js';
-import { candidateOf, type FleetSources, type Question, withPort } from './candidates.js';
+import {
+  candidateOf,
+  type FleetSources,
+  type OldPort,
+  type Question,
+  withBusyPort,
+  withPort,
+} from './candidates.js';
 import {
   type Candidate,
   type Condition,
@@ -75,20 +82,34 @@ export class Shortlist {
   best(): Candidate | undefined {
     this.#catchUp();
     for (let entry = this.#first(); entry !== undefined; entry = this.#first()) {
-      const candidate = this.#withPort(this.#candidateOf(entry), null);
+      const candidate = this.#withPort(this.#candidateOf(entry), { port: null });
       if (candidate.port !== undefined) return candidate;
       this.#park(entry, candidate);
     }
     return undefined;
   }
 
-  /** The node with a port, if possible `oldPort`; undefined: the node does not fit. */
-  at(nodeId: string, oldPort: number | null): Candidate | undefined {
+  /** A node with a port that was found busy some seconds ago, after `best` has found none; undefined: none. */
+  worthATry(): Candidate | undefined {
+    for (const parked of this.#parked.values())
+      for (const entry of parked) {
+        const candidate = withBusyPort(this.#sources, this.#question, this.#candidateOf(entry));
+        if (candidate.port !== undefined) return candidate;
+      }
+    return undefined;
+  }
+
+  /**
+   * The node with a port, if possible `oldPort`; undefined: the node does not fit. `keeper`: the static instance that
+   * keeps this port.
+   */
+  at(nodeId: string, oldPort: number | null, keeper?: string): Candidate | undefined {
     this.#catchUp();
     const entry = this.#entries.get(nodeId);
     if (entry?.isOutdated === true) this.#judge(entry);
     if (entry === undefined || (entry.failed !== undefined && entry.failed !== PORT)) return undefined;
-    const candidate = this.#withPort(this.#candidateOf(entry), oldPort);
+    const old = keeper === undefined ? {} : { holder: keeper, isKept: true };
+    const candidate = this.#withPort(this.#candidateOf(entry), { port: oldPort, ...old });
     return candidate.port === undefined ? undefined : candidate;
   }
 
@@ -149,7 +170,7 @@ export class Shortlist {
             asked,
             entries.map((entry) => {
               const candidate = this.#candidateOf(entry);
-              return entry.nodeId === home ? this.#withPort(candidate, null) : candidate;
+              return entry.nodeId === home ? this.#withPort(candidate, { port: null }) : candidate;
             }),
           );
     if (fits.length === 0) return NO_NODES;
@@ -166,8 +187,8 @@ export class Shortlist {
     return parked ?? candidateOf(this.#sources, this.#question, node);
   }
 
-  #withPort(candidate: Candidate, old: number | null): Candidate {
-    return withPort(this.#sources, this.#question, candidate, { port: old });
+  #withPort(candidate: Candidate, old: OldPort): Candidate {
+    return withPort(this.#sources, this.#question, candidate, old);
   }
 
   #catchUp(): void {

@@ -79,4 +79,6 @@ export interface RolloutFacts {
   readonly stalledMs: number;
   /** The digests of the templates that the members have, by `templateKeyOf`; empty unless `update.templates`. */
   readonly templates: Readonly<Record<string, string>>;
+  /** Ids of the members that run with another version of one of these templates. Absent: none. */
+  readonly behind?: ReadonlySet<string>;
 }

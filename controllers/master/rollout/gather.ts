@@ -2,15 +2,11 @@
 
 import { hasFinished, type InstanceRecord, isAtRest, playersOf } from '../../../src/model/instance.js';
 import type { NodeRecord } from '../../../src/model/node.js';
-import { isSameProcess } from '../../../src/model/rollout.js';
 import type { Update } from '../../../src/model/update.js';
 import type { ContentInForce } from '../../../src/state/contents-in-force.js';
 import type { StateRecords } from '../../../src/state/master-state.js';
 import { losesFiles } from '../content/instance-updates.js';
 import type { Member, Role } from './facts.js';
-
-/** How many comparisons of contents are remembered. They stay valid, because revisions never change. */
-const MOST_COMPARED = 10_000;
 
 /** The content and generation that the rollout brings to the members. */
 export interface Target {
@@ -34,8 +30,6 @@ export class Members {
   /** The runs by configuration and instance. A new leader begins to count anew. */
   readonly #runs = new Map<string, ReadonlyMap<string, Run>>();
 
-  readonly #compared = new Map<string, boolean>();
-
   constructor(options: StateRecords) {
     this.#options = options;
   }
@@ -46,31 +40,32 @@ export class Members {
 
   /** Lists the members in order of age, and notes their runs. `now`: monotonic ms. */
   gather(name: string, target: Target, now: number): Member[] {
-    const { members, runs } = this.#gather(name, target, now);
+    const runs = new Map<string, Run>();
+    const members = this.#gather(name, target, now, (id, run) => runs.set(id, run));
     this.#runs.set(name, runs);
     return members;
   }
 
   /** Lists the same members as `gather`, but notes nothing. */
   look(name: string, target: Target, now: number): Member[] {
-    return this.#gather(name, target, now).members;
+    return this.#gather(name, target, now, () => undefined);
   }
 
-  #gather(name: string, target: Target, now: number): { members: Member[]; runs: Map<string, Run> } {
+  #gather(name: string, target: Target, now: number, note: (id: string, run: Run) => void): Member[] {
     const { instances, instancesByConfiguration } = this.#options;
-    const records = [...instancesByConfiguration.get(name)]
-      .flatMap((id) => instances.get(id)?.value ?? [])
-      .filter((record) => this.#counts(record, target))
-      .toSorted((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1));
+    const records: InstanceRecord[] = [];
+    for (const id of instancesByConfiguration.get(name)) {
+      const record = instances.get(id)?.value;
+      if (record !== undefined && this.#counts(record, target)) records.push(record);
+    }
+    records.sort((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1));
     const ids = new Set(records.map(({ id }) => id));
-    const runs = new Map<string, Run>();
     const before = this.#runs.get(name);
-    const members = records.map((record): Member => {
+    return records.map((record): Member => {
       const run = runOf(record, before?.get(record.id), this.#isUp(record) ? now : null);
-      runs.set(record.id, run);
+      note(record.id, run);
       return this.#member(record, { target, ids, run, now });
     });
-    return { members, runs };
   }
 
   /** True when the instance's content is the one that the rollout brings, or needs no other process. */
@@ -79,21 +74,7 @@ export class Members {
     // Ignore the generation when the rollout has failed: nothing can bring an earlier generation back.
     if (!isOfGeneration && !isFailed) return false;
     // With `manual`, an instance is not outdated just because it has another content.
-    if (update.strategy === 'manual' || record.revision === content.hash) return true;
-    return this.#isSameProcess(record, content);
-  }
-
-  /** Remembers each comparison: a rollout of a thousand instances asks again at every change. */
-  #isSameProcess({ revision, placement }: InstanceRecord, { hash, configuration }: ContentInForce): boolean {
-    const key = `${revision} ${hash} ${placement?.nodeId} ${placement?.port}`;
-    const known = this.#compared.get(key);
-    if (known !== undefined) return known;
-    const made = this.#options.revisions.get(revision)?.value;
-    if (made === undefined) return false;
-    const isSame = isSameProcess(made, configuration, placement ?? undefined);
-    if (this.#compared.size >= MOST_COMPARED) this.#compared.clear();
-    this.#compared.set(key, isSame);
-    return isSame;
+    return update.strategy === 'manual' || this.#options.contents.isLive(record, content);
   }
 
   #member(record: InstanceRecord, { target, ids, run, now }: Gathering): Member {

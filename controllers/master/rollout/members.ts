@@ -44,8 +44,9 @@ export function judge(facts: RolloutFacts): Judged {
   return { slots, spares, good, victims, budget };
 }
 
-/** True when the member has been ready for minReadySeconds without a restart. */
-function isGood({ update }: RolloutFacts, member: Member): boolean {
+/** True when the member has been ready for minReadySeconds without a restart, with the templates of the rollout. */
+function isGood({ update, behind }: RolloutFacts, member: Member): boolean {
+  if (behind?.has(member.id) === true) return false;
   return isCurrent(member) && member.up !== null && member.up.forMs >= update.minReadySeconds * 1000;
 }
 

@@ -7,9 +7,10 @@ import type { Clock } from '../../../src/loop/clock.js';
 import { Conflict, type Reconciler } from '../../../src/loop/reconciler.js';
 import type { ConfigurationContent } from '../../../src/model/configuration.js';
 import { DroverError } from '../../../src/model/errors.js';
-import type { InstanceRecord } from '../../../src/model/instance.js';
+import type { InstanceRecord, PlacedTemplate } from '../../../src/model/instance.js';
 import { hasEnded, phaseOf, type RolloutRecord } from '../../../src/model/rollout.js';
 import { NO_UPDATE } from '../../../src/model/update.js';
+import { countText } from '../../../src/model/words.js';
 import type { InstanceWriter } from '../../../src/state/instance-writes.js';
 import type { StateRecords } from '../../../src/state/master-state.js';
 import { modify } from '../../../src/store/modify.js';
@@ -41,6 +42,7 @@ interface RolloutsOptions extends StateRecords {
 }
 
 const NOBODY: ReadonlySet<string> = new Set();
+const NO_VERSIONS: Pick<RolloutFacts, 'templates' | 'behind'> = { templates: {} };
 
 export class Rollouts implements Reconciler<RolloutFacts | GoneFacts, RolloutStep> {
   readonly name = 'rollout';
@@ -69,12 +71,12 @@ export class Rollouts implements Reconciler<RolloutFacts | GoneFacts, RolloutSte
   #round(
     record: ConfigurationContent,
     rollout: RolloutRecord | undefined,
-    templates: RolloutFacts['templates'] = {},
+    versions: Pick<RolloutFacts, 'templates' | 'behind'> = NO_VERSIONS,
   ): RolloutFacts {
     const { name } = record.configuration;
     if (rollout !== undefined) this.#ages.note(name, 'begin', rollout.since);
     if (rollout?.progressAt != null) this.#ages.note(name, 'progress', rollout.progressAt);
-    return { ...this.#factsOf(record, rollout, 'gather'), templates };
+    return { ...this.#factsOf(record, rollout, 'gather'), ...versions };
   }
 
   #factsOf(
@@ -102,7 +104,7 @@ export class Rollouts implements Reconciler<RolloutFacts | GoneFacts, RolloutSte
       outlook: given?.outlook ?? victims.lookAround(name, content),
       agedMs: rollout === undefined ? 0 : this.#ages.since(name, 'begin', rollout.since),
       stalledMs: rollout?.progressAt == null ? 0 : this.#ages.since(name, 'progress', rollout.progressAt),
-      templates: {},
+      ...NO_VERSIONS,
       ...given,
     };
   }
@@ -164,17 +166,19 @@ export class Rollouts implements Reconciler<RolloutFacts | GoneFacts, RolloutSte
     const digests = new Map<string, string>();
     for (const id of instancesByConfiguration.get(record.configuration.name))
       for (const { storage, group, name } of instances.get(id)?.value.placement?.templates ?? []) {
-        const key = `${storage}/${group}/${name}`;
+        const key = keyOf({ storage, group, name });
         if (digests.has(key)) continue;
         const digest = await templateDigest(group, name, storage);
         // A template whose digest cannot be had now counts as unchanged.
         if (digest !== null) digests.set(key, digest);
       }
-    return this.#round(
-      record,
-      rollout ?? this.#rolloutOf(record.configuration.name),
-      Object.fromEntries(digests),
-    );
+    const { name } = record.configuration;
+    const behind = [...instancesByConfiguration.get(name)].filter((id) => {
+      const found = instances.get(id)?.value;
+      return found !== undefined && isBehind(found, digests);
+    });
+    const versions = { templates: Object.fromEntries(digests), behind: new Set(behind) };
+    return this.#round(record, rollout ?? this.#rolloutOf(name), versions);
   }
 
   #targetOf(record: ConfigurationContent, rollout: RolloutRecord | undefined): Target {
@@ -202,7 +206,18 @@ export class Rollouts implements Reconciler<RolloutFacts | GoneFacts, RolloutSte
     // Log nothing for the first content of a configuration: it replaced no other.
     if (isAsBefore || (before === undefined && rollout.state === 'complete')) return;
     const level = rollout.state === 'failed' || rollout.reason !== null ? 'warn' : 'info';
-    logger[level]({ configuration: rollout.name, state: rollout.state }, sentenceOf(rollout));
+    const text = sentenceOf(rollout) + (rollout.state === 'complete' ? this.#warnedText(rollout.name) : '');
+    logger[level]({ configuration: rollout.name, state: rollout.state }, text);
+  }
+
+  /** Says how many instances have a warning, for example because they kept files that they had changed. */
+  #warnedText(name: string): string {
+    const { instances, instancesByConfiguration } = this.#options;
+    const warned = [...instancesByConfiguration.get(name)].filter(
+      (id) => instances.get(id)?.value.status.warning !== undefined,
+    );
+    if (warned.length === 0) return '';
+    return `; ${countText(warned.length, 'instance has', 'instances have')} a warning (\`config why ${name}\`)`;
   }
 
   async #forget(name: string): Promise<void> {
@@ -264,6 +279,24 @@ export class Rollouts implements Reconciler<RolloutFacts | GoneFacts, RolloutSte
   #rolloutOf(name: string): RolloutRecord | undefined {
     return this.#options.rolloutRecords.mirror.get(name)?.value;
   }
+}
+
+function keyOf({ storage, group, name }: Pick<PlacedTemplate, 'storage' | 'group' | 'name'>): string {
+  return `${storage}/${group}/${name}`;
+}
+
+/** True when the instance runs with another version of a template than `digests` has. */
+function isBehind(
+  { placement, status: { pid, installed } }: InstanceRecord,
+  digests: ReadonlyMap<string, string>,
+): boolean {
+  if (pid === null || installed === undefined) return false;
+  return (placement?.templates ?? []).some((template) => {
+    const { group, name } = template;
+    const version = installed.templates.find((one) => one.group === group && one.name === name);
+    const digest = digests.get(keyOf(template));
+    return version !== undefined && digest !== undefined && version.digest !== digest;
+  });
 }
 
 /** Throws Conflict when another writer made the record first. */

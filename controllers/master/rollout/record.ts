@@ -40,6 +40,7 @@ function first(facts: RolloutFacts): RolloutRecord {
   const older = facts.members.filter(({ revision }) => revision !== facts.hash);
   const lastGood = older.findLast(({ up }) => up !== null);
   if (older.length > 0) return begun(facts, 'content', lastGood?.revision ?? null);
+  if (isBehind(facts)) return begun(facts, 'templates', null);
   return { ...begun(facts, 'content', null), state: 'complete', endedAt: facts.now, isPromoted: true };
 }
 
@@ -57,7 +58,8 @@ function begun(facts: RolloutFacts, cause: RolloutCause, from: string | null): R
     name,
     from,
     to: hash,
-    generation: (rollout?.generation ?? 0) + (cause === 'templates' ? 1 : 0),
+    // Members that run with other templates are made anew, also when the new content alone would not ask for that.
+    generation: (rollout?.generation ?? 0) + (cause === 'templates' || isBehind(facts) ? 1 : 0),
     state: 'rolling',
     cause,
     reason: null,
@@ -74,8 +76,8 @@ function begun(facts: RolloutFacts, cause: RolloutCause, from: string | null): R
 }
 
 /**
- * The record with changed templates. A digest of a template that the rollout does not know yet is only noted; a changed
- * digest begins a rollout.
+ * The record with changed templates. A changed digest begins a rollout. The digest of a template that the rollout does
+ * not know yet does so only if members run with another one; else it is only noted.
  */
 function takenTemplates(facts: RolloutFacts, rollout: RolloutRecord): RolloutRecord | undefined {
   const { templates } = facts;
@@ -85,10 +87,14 @@ function takenTemplates(facts: RolloutFacts, rollout: RolloutRecord): RolloutRec
   const isKnown = ([key, digest]: [string, string]): boolean =>
     rollout.templates[key] !== undefined && rollout.templates[key] !== digest;
   const all = { ...rollout.templates, ...templates };
-  if (!entries.some(isKnown)) return { ...rollout, templates: all };
+  if (!entries.some(isKnown) && !isBehind(facts)) return { ...rollout, templates: all };
   // Changed templates wait while a rollout is paused or holds a content back.
   if (rollout.state === 'paused' || (phase !== 'complete' && phase !== 'rolling')) return undefined;
   return { ...begun(facts, 'templates', lastGoodOf(rollout)), templates: all };
+}
+
+function isBehind({ behind }: RolloutFacts): boolean {
+  return behind !== undefined && behind.size > 0;
 }
 
 /** The record after a look at the members. */

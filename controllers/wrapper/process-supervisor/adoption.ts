@@ -57,6 +57,8 @@ export class Adoption {
           { runtime: runtime.key },
           `runtime ${runtime.key} lost hold of its instances; looking at each`,
         );
+        // A container engine that is back may have been thought away: instances wait for the next look at it.
+        this.#parts.runtimes.probeNow();
         this.#takeUp(runtime).catch((error: unknown) =>
           logger.error({ err: error, runtime: runtime.key }, 'instances could not be taken up again'),
         );
@@ -76,7 +78,9 @@ export class Adoption {
 
   async #takeUp(runtime: Runtime): Promise<void> {
     const { handles } = this.#parts;
-    const held = new Map((await runtime.adopt()).map((entry) => [entry.instanceId, entry]));
+    const all = await runtime.adopt();
+    // The latest run last, so that it counts. Ends of earlier ones are there when no daemon could record them.
+    const held = new Map(all.toSorted((a, b) => a.run - b.run).map((entry) => [entry.instanceId, entry]));
     const isKnown = ({ instanceId, run }: Held): boolean => handles.get(instanceId)?.run === run;
     const news = [...held.values()].filter((entry) => !isKnown(entry));
     for (const handle of [...handles.values()])
@@ -85,6 +89,12 @@ export class Adoption {
       if (handles.get(entry.instanceId) === undefined) this.#open(runtime, entry);
     // Do this after the handles are made: an exit that arrives during these waits must find the handle of its run.
     for (const entry of news) if (isKnown(entry)) await this.#noteLogPlace(entry);
+    for (const entry of all) if (this.#isPast(entry)) this.#supervisor.acknowledge(runtime.key, entry);
+  }
+
+  /** True for the end of a run that a later run of its instance has followed. */
+  #isPast({ instanceId, run, exit }: Held): boolean {
+    return exit !== null && run < (this.#parts.handles.get(instanceId)?.run ?? run);
   }
 
   /**

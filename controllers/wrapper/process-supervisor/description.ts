@@ -4,11 +4,14 @@
  */
 import type { InstanceDescription } from '../../../src/model/run/instance-description.js';
 import { pidOf } from '../../../src/model/run/run-identity.js';
-import { type Handle, isPrepared, nextStartOf, processOf, stoppingOf } from '../../../src/node/handle.js';
+import { type Handle, isPrepared, ladderOf, nextStartOf, processOf } from '../../../src/node/handle.js';
 import { goalOf, isFinished, type SupervisorFacts } from './goal.js';
 import { forgivenInMs, retryInMs } from './plan.js';
 import { awaitedReadiness, sayNotReady } from './readiness-plan.js';
 import { killDueInMs, nextSignal } from './stop-ladder.js';
+
+/** How many names of what an end left are told. */
+const MOST_LEFT = 20;
 
 /** Describes the present run. `now`: monotonic ms. Undefined: nothing is known of the instance yet. */
 export function describeRun(
@@ -30,6 +33,7 @@ export function describeRun(
     isStarting: phase.is === 'starting',
     isPrepared: isPrepared(handle),
     hasRemains: phase.is === 'remaining',
+    left: phase.is === 'remaining' ? (phase.left ?? []).slice(0, MOST_LEFT) : [],
     isFinished: isFinal,
     readiness: describeReadiness(facts, handle),
     stop: describeStop(handle, now),
@@ -48,14 +52,15 @@ function describeReadiness(facts: SupervisorFacts, handle: Handle): InstanceDesc
 }
 
 function describeStop(handle: Handle, now: number): InstanceDescription['stop'] {
-  const stopping = stoppingOf(handle);
+  const stopping = ladderOf(handle);
   if (stopping === null) return null;
   const { signal, inMs } = nextSignal(stopping, handle.stop, now);
   const killInMs = killDueInMs(stopping, handle.stop, now);
   return {
-    signal: stopping.signal ?? 'the stop command',
+    signal: stopping.signal === 'none' ? 'nothing' : (stopping.signal ?? 'the stop command'),
     sentAgoMs: now - stopping.signalledAt,
     next: { signal, inMs: Math.max(0, inMs) },
     killInMs: killInMs === null ? null : Math.max(0, killInMs),
+    ...(stopping.problem !== undefined && { problem: stopping.problem }),
   };
 }

@@ -21,8 +21,12 @@ export interface SupervisorFacts {
   readonly runtimeProblem: string | null;
   /** The run under readiness check, or null. */
   readonly checkedRun: number | null;
+  /** When the check under way began, monotonic ms; null: no check is under way. */
+  readonly checkBegunAt: number | null;
   /** True when the configuration now asks for another check than the one under way. */
   readonly isCheckOutdated: boolean;
+  /** When this daemon last looked whether the run listens on its port, monotonic ms; null: it has not looked. */
+  readonly portLookedAt: number | null;
 }
 
 export type SupervisorGoal =
@@ -63,6 +67,11 @@ function desiredGoal({ assignment }: Desired, { handle, isNodeStopping }: Superv
  */
 function hasFormerPort({ port }: Assignment, handle: Handle): boolean {
   return isRunning(handle) && handle.port !== undefined && handle.port !== port;
+}
+
+/** True when the prepared directory was made for another port than the next start has. */
+export function isForFormerPort({ port }: Assignment, { installed }: Handle): boolean {
+  return installed?.port !== undefined && installed.port !== port;
 }
 
 /** True when a restart was asked for and the node has not acted on it yet. */

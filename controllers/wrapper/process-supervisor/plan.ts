@@ -14,7 +14,15 @@ import {
   type Up,
 } from '../../../src/node/handle.js';
 import { isSameReport } from '../../../src/node/status-outbox.js';
-import { goalOf, isFinished, isRestartAsked, type SupervisorFacts, type SupervisorGoal } from './goal.js';
+import {
+  goalOf,
+  isFinished,
+  isForFormerPort,
+  isRestartAsked,
+  type SupervisorFacts,
+  type SupervisorGoal,
+} from './goal.js';
+import { planPortLook } from './port-look.js';
 import { isCheckIdle, planReadiness } from './readiness-plan.js';
 import { describe } from './report.js';
 import { STABLE_AFTER_MS } from './restart-delay.js';
@@ -74,12 +82,15 @@ function planUp(facts: SupervisorFacts, handle: Handle, { stopping }: Up, now: n
   if (stopping !== null) return planSpared(handle, stopping, now);
   const leftMs = forgivenInMs(handle, now);
   if (leftMs !== null && leftMs <= 0) return { steps: [{ do: 'forgive' }] };
-  return sooner(planReadiness(facts, handle, now), leftMs);
+  const waiting = planReadiness(facts, handle, now);
+  const plan =
+    waiting.steps.length > 0 ? waiting : sooner(planPortLook(facts, handle, now), waiting.recheckInMs);
+  return sooner(plan, leftMs);
 }
 
 /** The plan, looked at again after `recheckInMs` at the latest. */
-function sooner(plan: SupervisorPlan, recheckInMs: number | null): SupervisorPlan {
-  if (recheckInMs === null) return plan;
+function sooner(plan: SupervisorPlan, recheckInMs: number | null | undefined): SupervisorPlan {
+  if (recheckInMs == null) return plan;
   return { ...plan, recheckInMs: Math.min(plan.recheckInMs ?? recheckInMs, recheckInMs) };
 }
 
@@ -128,7 +139,8 @@ function planStart(facts: SupervisorFacts, handle: Handle, isPrepared: boolean, 
   if (facts.runtimeProblem !== null) return { steps: [] };
   const recheckInMs = retryInMs(facts, handle, now);
   if (recheckInMs !== null) return { steps: [], recheckInMs };
-  return { steps: isPrepared ? [{ do: 'start' }] : [] };
+  const isForIt = facts.desired !== undefined && !isForFormerPort(facts.desired.assignment, handle);
+  return { steps: isPrepared && isForIt ? [{ do: 'start' }] : [] };
 }
 
 /** Time until the next try after a failure; null: no delay. */

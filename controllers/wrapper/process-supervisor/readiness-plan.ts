@@ -7,6 +7,9 @@ import type { Handle } from '../../../src/node/handle.js';
 import { isOfItsRun, type SupervisorFacts } from './goal.js';
 import type { SupervisorPlan } from './steps.js';
 
+/** How long the first try of a check may take: it may read a long log. */
+const FIRST_TRY_MS = 5000;
+
 /** The steps for a process that is up and wanted. */
 export function planReadiness(facts: SupervisorFacts, handle: Handle, now: number): SupervisorPlan {
   const readiness = awaitedReadiness(facts, handle);
@@ -15,7 +18,10 @@ export function planReadiness(facts: SupervisorFacts, handle: Handle, now: numbe
   if (facts.checkedRun !== run) return { steps: [{ do: 'check-readiness', run }] };
   if (isLate(handle)) return { steps: [] };
   const since = phase.is === 'up' ? phase.since : null;
-  const leftMs = (since ?? now) + readiness.timeoutSeconds * 1000 - now;
+  const timeoutMs = readiness.timeoutSeconds * 1000;
+  // A check that was mended late gets a first try before the run counts as late.
+  const triedAt = facts.checkBegunAt == null ? 0 : facts.checkBegunAt + Math.min(timeoutMs, FIRST_TRY_MS);
+  const leftMs = Math.max((since ?? now) + timeoutMs, triedAt) - now;
   return leftMs <= 0 ? { steps: [{ do: 'note-not-ready', run }] } : { steps: [], recheckInMs: leftMs };
 }
 

@@ -8,6 +8,8 @@ import type { NodeParts } from '../parts.js';
 interface Check {
   readonly run: number;
   readonly wanted: Wanted;
+  /** Monotonic ms. */
+  readonly begunAt: number;
   readonly abort: AbortController;
   readonly done: Promise<void>;
   /** The problem that the last try found, in words that clients may read; null: no try has ended. */
@@ -26,6 +28,11 @@ export class Readiness {
   /** The run whose check is under way, or null. */
   checkedRun(id: string): number | null {
     return this.#checks.get(id)?.run ?? null;
+  }
+
+  /** When the check under way began, monotonic ms, or null. */
+  begunAt(id: string): number | null {
+    return this.#checks.get(id)?.begunAt ?? null;
   }
 
   /** True when the configuration now asks for another check than the one under way. */
@@ -52,7 +59,8 @@ export class Readiness {
     const target = { instanceId: id, run, readiness, port, hostAddress, logFrom: handle.logFrom };
     const abort = new AbortController();
     const done = this.#check(target, abort.signal);
-    this.#checks.set(id, { run, wanted: readiness, abort, done, problem: null });
+    const begunAt = this.#parts.clock.monotonic();
+    this.#checks.set(id, { run, wanted: readiness, begunAt, abort, done, problem: null });
   }
 
   /** Ends the check of a run, and forgets that the run was late for it. Repeatable. */

@@ -13,8 +13,9 @@ import type { TemplateInstaller } from '../template-installer/reconciler.js';
 import { describeRun } from './description.js';
 import type { SupervisorFacts } from './goal.js';
 import { plan } from './plan.js';
+import { PortLooks } from './port-look.js';
 import { Readiness } from './readiness.js';
-import { Remains } from './remains.js';
+import { checkRemains } from './remains.js';
 import { describeEnd, explainExit } from './report.js';
 import { afterExit } from './restart-delay.js';
 import { Starter } from './starter.js';
@@ -28,16 +29,16 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
   readonly #installer: TemplateInstaller;
   readonly #starter: Starter;
   readonly #stopper: Stopper;
-  readonly #remains: Remains;
   readonly #readiness: Readiness;
+  readonly #portLooks: PortLooks;
 
   constructor(parts: NodeParts, installer: TemplateInstaller) {
     this.#parts = parts;
     this.#installer = installer;
     this.#starter = new Starter(parts, (handle, exit) => this.#recordExit(handle, exit));
     this.#stopper = new Stopper(parts);
-    this.#remains = new Remains(parts);
     this.#readiness = new Readiness(parts);
+    this.#portLooks = new PortLooks(parts);
   }
 
   observe(id: string): SupervisorFacts | undefined {
@@ -47,6 +48,7 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
     if (handle === undefined && !isHeld) {
       outbox.forget(id);
       this.#readiness.end(id);
+      this.#portLooks.forget(id);
       return undefined;
     }
     const wanted = desired.get(id);
@@ -61,7 +63,9 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
       isNodeStopping: nodeStop.aborted,
       runtimeProblem: runtimes.problemOf(runtime),
       checkedRun: this.#readiness.checkedRun(id),
+      checkBegunAt: this.#readiness.begunAt(id),
       isCheckOutdated: this.#readiness.isOutdated(id),
+      portLookedAt: this.#portLooks.lookedAt(id, handle?.run),
     };
   }
 
@@ -91,12 +95,16 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
       case 'note-not-ready':
         this.#readiness.noteLate(id, step.run);
         return;
+      case 'look-at-port':
+        return this.#portLooks.look(id, step.run);
       case 'write-stop-command':
         return this.#stopper.command(id, step.run);
       case 'signal':
-        return this.#stopper.signal(id, step.run, step.signal);
+        return this.#stopper.signal(id, step.run, step.signal, step.to);
+      case 'signal-rest':
+        return this.#stopper.signalRest(id, step.run);
       case 'check-remains':
-        return this.#remains.check(id, step.run, step.kill);
+        return checkRemains(this.#parts, id, step.run);
       case 'forgive':
         handles.change(id, { streak: 0 });
         return;
@@ -132,14 +140,14 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
   async stop(): Promise<void> {
     await this.#readiness.stop();
     await this.#starter.stop();
-    await this.#remains.stop();
   }
 
-  /** Notes in the handle an exit that a runtime reported. Ignores late exits and exits of other runs. */
+  /** Notes in the handle an exit that a runtime reported. Ignores late exits; those of earlier runs are forgotten. */
   noteExit(run: RunId, exit: Exit): void {
     if (this.#starter.keepExit(run, exit)) return;
     const handle = this.#parts.handles.get(run.instanceId);
     if (handle?.run === run.run && handle.phase.is === 'up') this.#recordExit(handle, exit);
+    else if (handle !== undefined && run.run < handle.run) this.acknowledge(handle.runtime, run);
   }
 
   /** Notes in the handle an exit that no daemon saw. Unlike `noteExit`, this works in every phase of the handle. */
@@ -149,7 +157,7 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
   }
 
   #recordExit(handle: Handle, reported: Exit): void {
-    const { handles, clock, random, logger, runtimes, limits, desired, sampler } = this.#parts;
+    const { handles, clock, random, logger, limits, desired, sampler } = this.#parts;
     const run = { instanceId: handle.id, run: handle.run };
     const ramMB = desired.get(handle.id)?.configuration.ramMB;
     const exit = explainExit(handle, reported, { hasKilled: () => limits.wasOutOfMemory(run), ramMB });
@@ -167,11 +175,17 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
       },
       `${handle.id} (${handle.configurationName}) ${describeEnd(handle, exit, ended)}`,
     );
+    this.acknowledge(handle.runtime, run);
+  }
+
+  /** Lets a runtime forget an exit that is recorded, or that a later run has made worthless. */
+  acknowledge(runtime: string, { instanceId, run }: RunId): void {
+    const { logger, runtimes } = this.#parts;
     runtimes
-      .get(handle.runtime)
-      ?.acknowledge(run)
+      .get(runtime)
+      ?.acknowledge({ instanceId, run })
       .catch((error: unknown) =>
-        logger.debug({ err: error, ...run }, 'an exit stays remembered by its runtime'),
+        logger.debug({ err: error, instanceId, run }, 'an exit stays remembered by its runtime'),
       );
   }
 

@@ -1,20 +1,23 @@
 /** Makes the report of an instance, a pure function of the facts: state, reason, and a message in words and numbers. */
 
-import type { Report } from '../../../src/channel/protocol/messages.js';
+import { BOUNDS, type Report } from '../../../src/channel/protocol/messages.js';
 import type { InstanceState, Reason } from '../../../src/model/instance.js';
 import type { Exit } from '../../../src/model/run/past-exit.js';
-import { pidOf } from '../../../src/model/run/run-identity.js';
+import { NO_HOST_PID, pidOf } from '../../../src/model/run/run-identity.js';
 import { isRestarted, type RestartPolicy } from '../../../src/model/stopping.js';
-import { durationText } from '../../../src/model/words.js';
+import { cutToBytes, durationText } from '../../../src/model/words.js';
 import {
   type Handle,
   isPrepared,
+  keepsPort,
   nextStartOf,
   processOf,
   type Stopping,
   stoppingOf,
 } from '../../../src/node/handle.js';
 import { goalOf, isFinished, isOfItsRun, type SupervisorFacts, type SupervisorGoal } from './goal.js';
+import { leftText } from './left-behind.js';
+import { portWarning } from './port-look.js';
 import { awaitedReadiness, sayNotReady, wasReady } from './readiness-plan.js';
 
 interface Said {
@@ -35,15 +38,38 @@ export function describe(facts: SupervisorFacts): Report | undefined {
     id: facts.id,
     restartToken: handle.restartToken,
     ...said,
-    ...(handle.warning !== null && { warning: handle.warning }),
+    ...warningOf(handle),
+    ...installedOf(handle),
     pid: pidOf(processOf(handle)),
     restarts: handle.restarts,
     exitCode: handle.exit?.code ?? null,
     exitSignal: handle.exit?.signal ?? null,
     busyPort: problem?.busyPort ?? null,
     ...(problem?.busyProtocol !== undefined && { busyProtocol: problem.busyProtocol }),
+    ...(goal === 'run' && keepsFailing(facts, handle) && { keepsFailing: true }),
+    ...(problem?.busyPort != null && keepsPort(handle) && { keepsPort: true }),
     gone: goal === 'remove' && isGone(handle),
   };
+}
+
+function installedOf({ phase, installed }: Handle): Pick<Report, 'installed'> {
+  if (phase.is !== 'up' || installed?.at === undefined) return {};
+  const templates = installed.templates.map(({ group, name, digest }) => ({
+    group,
+    name,
+    digest: digest ?? '',
+  }));
+  return { installed: { at: installed.at, templates } };
+}
+
+/** True from the second failure in a row until the failures are forgiven. */
+function keepsFailing(facts: SupervisorFacts, handle: Handle): boolean {
+  return handle.streak > 1 && !isFinished(facts, handle);
+}
+
+function warningOf(handle: Handle): Pick<Report, 'warning'> {
+  const warnings = [handle.warning, portWarning(handle)].filter((text) => text !== null);
+  return warnings.length === 0 ? {} : { warning: cutToBytes(warnings.join('; '), BOUNDS.sentenceBytes) };
 }
 
 /** True when nothing of the instance lives, and its directory is removed, or kept because the instance is static. */
@@ -105,8 +131,18 @@ function sayEnded(facts: SupervisorFacts, handle: Handle, goal: SupervisorGoal):
 function sayUp(facts: SupervisorFacts, handle: Handle): Said {
   const readiness = awaitedReadiness(facts, handle);
   if (readiness === undefined)
-    return { state: 'ONLINE', reason: null, message: handle.installed?.behind ?? null };
+    return {
+      state: 'ONLINE',
+      reason: null,
+      message: unknownText(facts, handle) ?? handle.installed?.behind ?? null,
+    };
   return { state: stateUnready(handle), ...sayNotReady(facts, handle, readiness) };
+}
+
+/** Why the state of a container is not known now: its engine is away. Null: the engine answers. */
+function unknownText({ runtimeProblem }: SupervisorFacts, handle: Handle): string | null {
+  const isContainer = pidOf(processOf(handle)) === NO_HOST_PID;
+  return runtimeProblem === null || !isContainer ? null : `as far as is known: ${runtimeProblem}`;
 }
 
 function stateUnready({ end }: Handle): InstanceState {
@@ -122,13 +158,14 @@ function notAgain(exit: Exit, policy: RestartPolicy = 'always'): string {
 function sayStopping(
   facts: SupervisorFacts,
   handle: Handle,
-  { signal }: Stopping,
+  { signal, problem }: Stopping,
   goal: SupervisorGoal,
 ): Said {
-  const said = signal ?? 'stop command';
+  const sent = signal === 'none' ? 'nothing' : (signal ?? 'stop command');
+  const said = problem === undefined ? `${sent} sent` : `the next signal waits: ${problem}`;
   const why = goal === 'restart' ? 'restarting' : 'stopping';
   const state = wasReady(facts, handle) ? 'ONLINE' : stateUnready(handle);
-  return { state, reason: 'stopping', message: `${why}: ${said} sent` };
+  return { state, reason: 'stopping', message: `${why}: ${said}` };
 }
 
 /** The report of an instance that is wanted up, but is down. */
@@ -144,6 +181,12 @@ function sayDown(facts: SupervisorFacts, handle: Handle): Said | undefined {
     const again = delay === null ? '' : `; next try in ${durationText(delay.ms)}`;
     return { state, reason: problem.reason, message: problem.message + again };
   }
+  if (state === 'OFFLINE' && exit !== null && phase.is === 'remaining' && phase.left !== null)
+    return {
+      state,
+      reason: 'exited',
+      message: `${endedWith(exit)}; what it left (${leftText(phase.left)}) is ended before the next start`,
+    };
   if (state === 'OFFLINE' && exit !== null)
     return { state, reason: 'exited', message: `${endedWith(exit)}, ${nextRestart(handle)}` };
   if (isPrepared(handle) || facts.desired?.assignment.templates.length === 0) return undefined;

@@ -18,6 +18,7 @@ import {
 } from '../../../src/node/handle.js';
 import type { RunId, Runtime } from '../../../src/runtime/runtime.js';
 import type { NodeParts } from '../parts.js';
+import { isForFormerPort } from './goal.js';
 import { afterFailure } from './restart-delay.js';
 
 /** How long to wait before trying a port again that something else holds. */
@@ -114,7 +115,12 @@ export class Starter {
       wanted?.assignment.goal === 'run' &&
       wanted.assignment.restartToken === handle?.restartToken &&
       !nodeStop.aborted;
-    if (!isWanted || runtime === undefined || !isPrepared(handle))
+    if (
+      !isWanted ||
+      runtime === undefined ||
+      !isPrepared(handle) ||
+      isForFormerPort(wanted.assignment, handle)
+    )
       throw new Conflict(`instance ${id} changed before its start`);
     return { wanted, handle, runtime };
   }
@@ -203,10 +209,12 @@ export class Starter {
   }
 
   async #isPortFree(id: string, port: number): Promise<boolean> {
-    const { checkPort, handles, clock, logger } = this.#parts;
+    const { checkPort, holderOfPort, handles, clock, logger } = this.#parts;
     const check = await checkPort(port);
     if (check.free) return true;
-    const message = `${check.protocol} port ${port} is held by another process on this node`;
+    const holder = await holderOfPort(port, check.protocol);
+    const who = holder === undefined ? '' : ` (${holder})`;
+    const message = `${check.protocol} port ${port} is held by another process on this node${who}`;
     logger.warn({ instance: id, port, protocol: check.protocol }, `cannot start ${id}: ${message}`);
     const problem = { reason: 'port-busy', message, busyPort: port, busyProtocol: check.protocol } as const;
     const delay = { until: clock.monotonic() + BUSY_PORT_RETRY_MS, ms: BUSY_PORT_RETRY_MS };

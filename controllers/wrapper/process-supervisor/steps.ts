@@ -1,7 +1,7 @@
 /** The steps of the supervisor for one instance: the whole vocabulary of its plans. */
 import type { Report } from '../../../src/channel/protocol/messages.js';
 import type { Plan } from '../../../src/loop/reconciler.js';
-import type { StopSignal } from '../../../src/model/stopping.js';
+import type { StopSignal, StopTo } from '../../../src/model/stopping.js';
 
 export type SupervisorStep =
   /** Begin a handle for an instance that is new here. */
@@ -21,12 +21,16 @@ export type SupervisorStep =
   | { readonly do: 'end-readiness-check' }
   /** Note that the run was not ready in time. */
   | { readonly do: 'note-not-ready'; readonly run: number }
+  /** Look whether the run listens on its port, and note the result. */
+  | { readonly do: 'look-at-port'; readonly run: number }
   /** Begin a stop by writing the stop command to standard input. Where that fails, the stop signal is sent at once. */
   | { readonly do: 'write-stop-command'; readonly run: number }
-  /** Send the signal to everything of the run, and note when. */
-  | { readonly do: 'signal'; readonly signal: StopSignal; readonly run: number }
-  /** Look for remains of an ended run and note the result; with `kill`, send them SIGKILL. */
-  | { readonly do: 'check-remains'; readonly kill: boolean; readonly run: number }
+  /** Send the signal to the main processes or to everything of the run, and note when the runtime has taken it. */
+  | { readonly do: 'signal'; readonly signal: StopSignal; readonly to: StopTo; readonly run: number }
+  /** Send the signal of the main processes to the rest of the run, once no main process lives. */
+  | { readonly do: 'signal-rest'; readonly run: number }
+  /** Look for remains of an ended run and note the result. */
+  | { readonly do: 'check-remains'; readonly run: number }
   /** Forget the failures of a process that has been up long enough. */
   | { readonly do: 'forgive' }
   /** Note that the stop is complete. */

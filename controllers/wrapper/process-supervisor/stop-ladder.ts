@@ -1,47 +1,60 @@
 /**
- * The ladder of every stop, whoever asked for it (stop, restart, DELETE, Ctrl-C, an assignment that is gone):
+ * The ladder of every stop, whoever asked for it (stop, restart, DELETE, Ctrl-C, an assignment that is gone). Processes
+ * that a crash, a killed session or a killed owner left behind climb it, too:
  *
  * ```
- * stopCommand ---half of the time---> stopSignal ---the rest of it---> SIGKILL, again every second
- *     `--- could not be written, or only remains are left ---^
+ * stopCommand ---half of the time---> stopSignal ----------the rest of it---------> SIGKILL, again every second
+ *     `--- could not be written, or ---^   |                                          |
+ *          only remains are left           |   stopTo main        stopTo all          |
+ *                                          +-> main processes     everything          everything
+ *                                          |        | have ended
+ *                                          `--------`----------> the rest, shells included
  * ```
  *
  * A ladder without a stop command begins with the signal, and a ladder with a time of 0 begins with SIGKILL. The ladder
- * ends when nothing of the run lives. Pure. The handle records when the ladder began,
- * so that the next daemon goes on from there.
+ * ends when nothing of the run lives. src/runtime/main-processes.ts draws which processes are main ones.
+ *
+ * A rung is reached when the runtime has taken it. While the runtime does not answer, the ladder waits at its rung. So
+ * SIGKILL comes first only where the time is 0, and each signal has its share of the time. Pure. The handle records when
+ * the ladder began, so that the next daemon goes on from there.
  */
 import type { StopSettings, StopSignal } from '../../../src/model/stopping.js';
 import type { Handle, Remaining, Stopping, Up } from '../../../src/node/handle.js';
 import type { SupervisorPlan, SupervisorStep } from './steps.js';
 
-/** How often to look for remains of an instance that is being stopped. */
-const REMAINS_EVERY_MS = 50;
+/** How often to look for remains, and for the main processes, of an instance that is being stopped. */
+const LOOK_EVERY_MS = 50;
+/** The interval of these looks when a stop takes longer than this: each may read the whole of /proc. */
+const LOOK_SELDOM_MS = 250;
+const SOON_MS = 1000;
 /** The interval between SIGKILLs: a process in an uninterruptible call dies later. */
 const KILL_AGAIN_MS = 1000;
+/** The interval between tries of a rung that the runtime did not take. */
+const TRY_AGAIN_MS = 1000;
 
 /** Plans for a process that is up and not wanted. */
 export function planStop({ run, stop }: Handle, { stopping }: Up, now: number): SupervisorPlan {
-  if (stopping === null) return { steps: [firstStep(stop, run)] };
-  const { signal, inMs } = nextSignal(stopping, stop, now);
-  return inMs <= 0 ? { steps: [{ do: 'signal', signal, run }] } : { steps: [], recheckInMs: inMs };
+  const waitMs = stopping === null ? 0 : triedAgainInMs(stopping, now);
+  if (waitMs > 0) return { steps: [], recheckInMs: waitMs };
+  if (stopping === null || stopping.signal === 'none') return { steps: [firstStep(stop, run)] };
+  return planRung(stopping, stop, run, now);
 }
 
-/**
- * Plans for an ended process whose remains may live. After a stop the remains get the time of that stop; after a crash
- * they are killed at once.
- */
-export function planRemains(
-  { run, stop }: Handle,
-  { stopping, checkedAt }: Remaining,
-  now: number,
-): SupervisorPlan {
-  const isTimeOver = stopping === null || (killDueInMs(stopping, stop, now) ?? 0) <= 0;
+/** Plans for an ended process whose remains may live. Remains of a stop have the rest of its time, others all of it. */
+export function planRemains({ run, stop }: Handle, phase: Remaining, now: number): SupervisorPlan {
+  const { checkedAt, left } = phase;
+  const ladder = phase.stopping ?? phase.ending;
+  const lookInMs = checkedAt === null ? 0 : checkedAt + lookEveryMs(ladder, now) - now;
+  const look: SupervisorPlan =
+    lookInMs <= 0 ? { steps: [{ do: 'check-remains', run }] } : { steps: [], recheckInMs: lookInMs };
+  if (left === null) return look;
+  const waitMs = ladder === null ? 0 : triedAgainInMs(ladder, now);
+  if (waitMs > 0) return sooner(look, waitMs);
   // Send the stop signal to the remains, because only the ended process could have read the stop command.
-  if (stopping?.signal === null && checkedAt !== null)
-    return { steps: [{ do: 'signal', signal: isTimeOver ? 'SIGKILL' : stop.signal, run }] };
-  if (checkedAt !== null && now - checkedAt < REMAINS_EVERY_MS)
-    return { steps: [], recheckInMs: checkedAt + REMAINS_EVERY_MS - now };
-  return { steps: [{ do: 'check-remains', kill: isTimeOver, run }] };
+  if (ladder === null || ladder.signal === null || ladder.signal === 'none')
+    return { steps: [signalStep(stop.timeoutMs === 0 ? 'SIGKILL' : stop.signal, stop, run)] };
+  const next = planRung(ladder, stop, run, now);
+  return next.steps.length > 0 ? next : sooner(look, next.recheckInMs ?? 0);
 }
 
 /**
@@ -49,7 +62,7 @@ export function planRemains(
  * sent. When the time of that stop is over and the process still lives, the stop is forgotten.
  */
 export function planSpared({ stop }: Handle, stopping: Stopping, now: number): SupervisorPlan {
-  const killInMs = killDueInMs(stopping, stop, now) ?? 0;
+  const killInMs = stopping.signal === 'none' ? 0 : (killDueInMs(stopping, stop, now) ?? 0);
   return killInMs <= 0 ? { steps: [{ do: 'settle-stop' }] } : { steps: [], recheckInMs: killInMs };
 }
 
@@ -59,23 +72,60 @@ export function nextSignal(
   stop: StopSettings,
   now: number,
 ): { readonly signal: StopSignal; readonly inMs: number } {
+  if (stopping.signal === 'none')
+    return { signal: stop.timeoutMs === 0 ? 'SIGKILL' : stop.signal, inMs: triedAgainInMs(stopping, now) };
   if (stopping.signal === 'SIGKILL')
     return { signal: 'SIGKILL', inMs: stopping.signalledAt + KILL_AGAIN_MS - now };
-  const killInMs = stopping.since + stop.timeoutMs - now;
-  const isSignalDue = stopping.signal === null && stop.signal !== 'SIGKILL' && killInMs > 0;
-  return isSignalDue
+  return isSignalLeft(stopping, stop)
     ? { signal: stop.signal, inMs: stopping.since + stop.timeoutMs / 2 - now }
-    : { signal: 'SIGKILL', inMs: killInMs };
+    : { signal: 'SIGKILL', inMs: killDueInMs(stopping, stop, now) ?? 0 };
 }
 
 /** Time until the first SIGKILL of a stop under way; null: SIGKILL was already sent. */
 export function killDueInMs(stopping: Stopping, stop: StopSettings, now: number): number | null {
-  return stopping.signal === 'SIGKILL' ? null : stopping.since + stop.timeoutMs - now;
+  if (stopping.signal === 'SIGKILL') return null;
+  if (stopping.signal === 'none') return stop.timeoutMs;
+  // A signal that came late, because no daemon or no engine was there, has half of the time all the same.
+  const signalAt = isSignalLeft(stopping, stop)
+    ? Math.max(now, stopping.since + stop.timeoutMs / 2)
+    : stopping.signalledAt;
+  return Math.max(stopping.since + stop.timeoutMs, signalAt + stop.timeoutMs / 2) - now;
+}
+
+/** True after the stop command, while the stop signal is still to come. */
+function isSignalLeft({ signal }: Stopping, stop: StopSettings): boolean {
+  return signal === null && stop.signal !== 'SIGKILL';
+}
+
+/** The next rung when it is due; until then, looks whether the rest is to get the signal of the main processes. */
+function planRung(ladder: Stopping, stop: StopSettings, run: number, now: number): SupervisorPlan {
+  const { signal, inMs } = nextSignal(ladder, stop, now);
+  if (inMs <= 0) return { steps: [signalStep(signal, stop, run)] };
+  if ((ladder.mains ?? []).length === 0) return { steps: [], recheckInMs: inMs };
+  const lookInMs = (ladder.lookedAt ?? ladder.signalledAt) + lookEveryMs(ladder, now) - now;
+  if (lookInMs <= 0) return { steps: [{ do: 'signal-rest', run }] };
+  return { steps: [], recheckInMs: Math.min(inMs, lookInMs) };
+}
+
+function lookEveryMs(ladder: Stopping | null, now: number): number {
+  const isYoung = ladder === null || ladder.signal === 'none' || now - ladder.since < SOON_MS;
+  return isYoung ? LOOK_EVERY_MS : LOOK_SELDOM_MS;
+}
+
+function triedAgainInMs({ problem, lookedAt = 0 }: Stopping, now: number): number {
+  return problem === undefined ? 0 : lookedAt + TRY_AGAIN_MS - now;
+}
+
+function sooner(plan: SupervisorPlan, recheckInMs: number): SupervisorPlan {
+  if (plan.steps.length > 0) return plan;
+  return { ...plan, recheckInMs: Math.min(plan.recheckInMs ?? recheckInMs, recheckInMs) };
 }
 
 function firstStep(stop: StopSettings, run: number): SupervisorStep {
-  if (stop.timeoutMs === 0) return { do: 'signal', signal: 'SIGKILL', run };
-  return stop.command === null
-    ? { do: 'signal', signal: stop.signal, run }
-    : { do: 'write-stop-command', run };
+  if (stop.timeoutMs === 0) return signalStep('SIGKILL', stop, run);
+  return stop.command === null ? signalStep(stop.signal, stop, run) : { do: 'write-stop-command', run };
+}
+
+function signalStep(signal: StopSignal, stop: StopSettings, run: number): SupervisorStep {
+  return { do: 'signal', signal, to: signal === 'SIGKILL' ? 'all' : stop.to, run };
 }

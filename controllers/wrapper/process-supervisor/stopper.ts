@@ -1,9 +1,13 @@
-/** Carries out the rungs of the stop ladder, and notes in the handle which rung was reached and when. */
+/** Carries out the rungs of the stop ladder, and notes in the handle which rung the runtime took, and when. */
 import { Conflict } from '../../../src/loop/reconciler.js';
-import { messageOf } from '../../../src/model/errors.js';
-import type { StopSignal } from '../../../src/model/stopping.js';
-import { type Handle, signalled, stoppingOf } from '../../../src/node/handle.js';
+import { DroverError, messageOf } from '../../../src/model/errors.js';
+import { publicMessage } from '../../../src/model/public-message.js';
+import type { StopSignal, StopTo } from '../../../src/model/stopping.js';
+import { climbed, type Handle, ladderOf, type Stopping } from '../../../src/node/handle.js';
 import type { NodeParts } from '../parts.js';
+
+/** The ladder of a run that no rung has reached. */
+const NOT_BEGUN: Stopping = { signal: 'none', begunAt: 0, since: 0, signalledAt: 0 };
 
 export class Stopper {
   readonly #parts: NodeParts;
@@ -12,11 +16,36 @@ export class Stopper {
     this.#parts = parts;
   }
 
-  /** Sends a signal. Throws Conflict when nothing of the run can live any more. */
-  async signal(id: string, run: number, signal: StopSignal): Promise<void> {
+  /**
+   * Sends a signal. When the runtime does not take it, notes why: the ladder waits. Throws Conflict when nothing of the
+   * run can live any more.
+   */
+  async signal(id: string, run: number, signal: StopSignal, to: StopTo): Promise<void> {
+    const { runtimes, limits } = this.#parts;
+    const handle = this.#begun(id, run);
+    try {
+      // Where the kernel can, all members of a control group end in one step.
+      if (signal === 'SIGKILL' && handle.phase.is === 'remaining') await limits.kill({ instanceId: id, run });
+      const mains = await runtimes.require(handle.runtime).signal({ instanceId: id, run }, signal, to);
+      this.#taken(id, run, signal, mains);
+    } catch (error) {
+      this.#refused(id, run, signal, error);
+    }
+  }
+
+  /** Sends the signal of the main processes to the rest of the run, once no main process lives. */
+  async signalRest(id: string, run: number): Promise<void> {
+    const { runtimes, clock, handles } = this.#parts;
     const handle = this.#stoppable(id, run);
-    this.#note(handle, signal);
-    await this.#parts.runtimes.require(handle.runtime).signal({ instanceId: id, run }, signal);
+    const ladder = ladderOf(handle);
+    const runtime = runtimes.require(handle.runtime);
+    if (ladder === null || ladder.signal === null || ladder.signal === 'none') return;
+    const isMainAlive = ladder.mains?.some((main) => runtime.isProcessAlive?.(main)) === true;
+    if (!isMainAlive) await runtime.signal({ instanceId: id, run }, ladder.signal, 'all');
+    const { mains, ...rest } = ladder;
+    const next = isMainAlive ? { mains, ...rest } : rest;
+    if (handles.get(id)?.run === run)
+      handles.move(id, (now) => climbed(now, { ...next, lookedAt: clock.monotonic() }));
   }
 
   /**
@@ -25,16 +54,19 @@ export class Stopper {
    */
   async command(id: string, run: number): Promise<void> {
     const { runtimes, logger } = this.#parts;
-    const handle = this.#stoppable(id, run);
-    const { command, signal } = handle.stop;
-    if (command === null || handle.phase.is !== 'up') return this.signal(id, run, signal);
-    this.#note(handle, null);
+    const handle = this.#begun(id, run);
+    const { command, signal, to } = handle.stop;
+    if (command === null || handle.phase.is !== 'up') return this.signal(id, run, signal, to);
     try {
-      const runtime = runtimes.require(handle.runtime);
-      await runtime.write({ instanceId: id, run }, Buffer.from(`${command}\n`));
+      await runtimes.require(handle.runtime).write({ instanceId: id, run }, Buffer.from(`${command}\n`));
+      this.#taken(id, run, null, []);
     } catch (error) {
-      logger.warn({ err: error, instance: id }, `stopCommand of ${id} was not written: ${messageOf(error)}`);
-      await this.signal(id, run, signal);
+      if (ladderOf(handle)?.problem === undefined)
+        logger.warn(
+          { err: error, instance: id },
+          `stopCommand of ${id} was not written: ${messageOf(error)}`,
+        );
+      await this.signal(id, run, signal, to);
     }
   }
 
@@ -44,16 +76,50 @@ export class Stopper {
     throw new Conflict(`run ${run} of ${id} has ended`);
   }
 
-  /** Notes a rung before it is carried out, so that the exit that follows counts as requested. */
-  #note(handle: Handle, signal: StopSignal | null): void {
+  /** Begins the ladder before its first rung, so that an exit that follows counts as requested. */
+  #begun(id: string, run: number): Handle {
+    const handle = this.#stoppable(id, run);
+    if (ladderOf(handle) !== null) return handle;
+    const begun = climbed(handle, NOT_BEGUN);
+    this.#parts.handles.put(begun);
+    return begun;
+  }
+
+  #taken(id: string, run: number, signal: StopSignal | null, mains: Stopping['mains']): void {
     const { handles, clock, logger } = this.#parts;
-    const { id, configurationName } = handle;
+    const handle = handles.get(id);
+    const ladder = handle?.run === run ? ladderOf(handle) : null;
+    if (handle === undefined || ladder === null) return;
     const signalledAt = clock.monotonic();
-    const { since, begunAt } = stoppingOf(handle) ?? { since: signalledAt, begunAt: clock.now() };
-    handles.put(signalled(handle, { since, begunAt, signal, signalledAt }));
-    logger.info(
-      { instance: id, ...(signal !== null && { signal }) },
-      `stopping ${id} (${configurationName}): ${signal ?? 'stop command'}`,
+    const { since, begunAt } =
+      ladder.signal === 'none' ? { since: signalledAt, begunAt: clock.now() } : ladder;
+    handles.put(
+      climbed(handle, {
+        signal,
+        since,
+        begunAt,
+        signalledAt,
+        ...(mains !== undefined && mains.length > 0 && { mains }),
+      }),
     );
+    const { configurationName, phase } = handle;
+    const isStop = phase.is === 'up' || (phase.is === 'remaining' && phase.stopping !== null);
+    const what = isStop ? `stopping ${id} (${configurationName})` : `ending what ${id} left behind`;
+    logger.info({ instance: id, ...(signal !== null && { signal }) }, `${what}: ${signal ?? 'stop command'}`);
+  }
+
+  /** Says so once: the ladder tries again every second. */
+  #refused(id: string, run: number, signal: StopSignal, error: unknown): void {
+    const { handles, clock, logger } = this.#parts;
+    const handle = handles.get(id);
+    const ladder = handle?.run === run ? ladderOf(handle) : null;
+    if (handle === undefined || ladder === null) return;
+    if (ladder.problem === undefined)
+      logger.warn(
+        { instance: id, signal, ...(!(error instanceof DroverError) && { err: error }) },
+        `${signal} for ${id} waits: ${messageOf(error)}`,
+      );
+    const problem = publicMessage(error);
+    handles.put(climbed(handle, { ...ladder, problem, lookedAt: clock.monotonic() }));
   }
 }

@@ -7,7 +7,7 @@ import type { Plan } from '../../../src/loop/reconciler.js';
 import type { ResolvedTemplate } from '../../../src/model/template.js';
 import type { Desired } from '../../../src/node/desired-copy.js';
 import type { Down, Handle, Problem } from '../../../src/node/handle.js';
-import { isFinished } from '../process-supervisor/goal.js';
+import { isFinished, isForFormerPort } from '../process-supervisor/goal.js';
 
 export interface InstallerFacts {
   readonly id: string;
@@ -51,7 +51,12 @@ export function plan(facts: InstallerFacts, now: number): Plan<InstallerStep> {
   const { templates } = desired.assignment;
   switch (phase.directory) {
     case 'prepared':
-      return { steps: isOutdated(facts, templates) ? [{ do: 'discard-install' }] : [] };
+      return {
+        steps:
+          isForFormerPort(desired.assignment, handle) || isOutdated(facts, templates)
+            ? [{ do: 'discard-install' }]
+            : [],
+      };
     case 'stale':
     case 'cleared':
       return planInstall(facts, phase, templates, now);

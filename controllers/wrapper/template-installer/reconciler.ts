@@ -96,7 +96,7 @@ export class TemplateInstaller implements Reconciler<InstallerFacts, InstallerSt
   }
 
   async #install(id: string, { templates, behind }: InstallStep, signal: AbortSignal): Promise<void> {
-    const { desired, handles, installation, logger } = this.#parts;
+    const { desired, handles, logger } = this.#parts;
     const wanted = desired.get(id);
     const handle = handles.get(id);
     if (wanted === undefined || handle === undefined || handle.phase.is !== 'down')
@@ -107,7 +107,7 @@ export class TemplateInstaller implements Reconciler<InstallerFacts, InstallerSt
         `${id} (${handle.configurationName}) ${behind}`,
       );
     const assignment = { ...wanted.assignment, templates: [...templates] };
-    const installing = installation.install({ ...wanted, assignment }, desired.master, signal);
+    const installing = this.#makeDirectory({ ...wanted, assignment }, handle, signal);
     this.#installing.set(id, installing);
     try {
       const warnings = await installing;
@@ -121,18 +121,34 @@ export class TemplateInstaller implements Reconciler<InstallerFacts, InstallerSt
     }
   }
 
+  async #makeDirectory(
+    wanted: Desired,
+    { id, static: isStatic, isFound }: Handle,
+    signal: AbortSignal,
+  ): Promise<readonly string[]> {
+    const { desired, handles, installation } = this.#parts;
+    if (isStatic && isFound === null) {
+      handles.change(id, { isFound: (await installation.directories()).includes(id) });
+      // Otherwise the next daemon could take a directory that this install makes for one that was there before.
+      await handles.keep();
+    }
+    return installation.install(wanted, desired.master, signal);
+  }
+
   /** Notes the install, unless another install was requested meanwhile or a process of the instance was found. */
   #installed(
     { templates, behind, warning }: Omit<InstallStep, 'do'> & { readonly warning: string | null },
     wanted: Desired,
     handle: Handle,
   ): void {
-    const { desired, handles } = this.#parts;
+    const { desired, handles, clock } = this.#parts;
     const { restartToken, id, run } = handle;
     const now = handles.get(id);
     const isSame = desired.get(id)?.assignment.revision === wanted.assignment.revision;
     if (!isSame || now?.run !== run || now.restartToken !== restartToken || now.phase.is !== 'down') return;
-    const installed = templates.length === 0 ? null : { restartToken, templates: [...templates], behind };
+    const { port } = wanted.assignment;
+    const install = { restartToken, templates: [...templates], behind, at: clock.now(), port };
+    const installed = templates.length === 0 ? null : install;
     handles.put(withDirectory({ ...now, warning, installed }, 'prepared'));
   }
 

@@ -4,13 +4,13 @@
  */
 import { z } from 'zod';
 import type { AttachEndReason, Attachment } from '../../model/run/attachment.js';
+import { wholeNumber } from '../http/route.js';
 import { type ApiSocket, CLOSE } from '../sockets/socket.js';
 
 const MAX_LENGTH = 1000;
-const LENGTH_RULE = `must be a whole number from 1 to ${MAX_LENGTH}`;
 
-const length = z.int(LENGTH_RULE).min(1, LENGTH_RULE).max(MAX_LENGTH, LENGTH_RULE);
-export const lengthQuery = z.coerce.number({ error: LENGTH_RULE }).pipe(length);
+const length = z.int().min(1).max(MAX_LENGTH);
+export const lengthQuery = wholeNumber(1, MAX_LENGTH);
 
 /** The text frame that a client sends when its window has a new size. */
 const resizeFrame = z.object({ type: z.literal('resize'), columns: length, rows: length });

@@ -9,6 +9,7 @@ import type { Leader, Leadership } from '../../leadership/leadership.js';
 import { statusOfCode } from '../../model/errors.js';
 import { NOT_TAKEN } from '../../model/plain/not-taken.js';
 import type { Actor } from '../gate/auth.js';
+import { hasNoToken } from '../gate/credentials.js';
 import { answerTimeout, endWith } from '../http/error-reply.js';
 import { hasBody } from '../http/time-limits.js';
 import type { Tunnels } from './client-address.js';
@@ -150,7 +151,11 @@ export class Forwarder {
   }
 
   #isOwn(request: IncomingMessage): boolean {
-    return this.#holds.target() === 'here' || this.#options.routes.isOwn(request.url ?? '');
+    const { routes } = this.#options;
+    const { url = '' } = request;
+    if (this.#holds.target() === 'here' || routes.isOwn(url)) return true;
+    // Any master can refuse a request without a token. So these need no leader, and take no place on the way to it.
+    return hasNoToken(request) && !routes.isOpen(url);
   }
 
   async #forward(exchange: Exchange, here: () => void): Promise<void> {

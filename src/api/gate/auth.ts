@@ -12,7 +12,7 @@ import { LastUses } from '../../access/last-uses.js';
 import { KEY_TOKEN_LENGTH, SESSION_TOKEN_LENGTH } from '../../access/tokens.js';
 import { addressBlockOf } from '../../loop/address-block.js';
 import type { Clock } from '../../loop/clock.js';
-import { FailureLimiter, type FailureVerdict } from '../../loop/failure-limiter.js';
+import { FailureLimiter } from '../../loop/failure-limiter.js';
 import { DroverError, type ErrorCode } from '../../model/errors.js';
 import type { ApiDependencies } from '../dependencies.js';
 import { JSON_TYPE, sendError } from '../http/json-reply.js';
@@ -49,14 +49,18 @@ const NOT_READY = encodeError(
 );
 
 /**
- * Lets a request in or answers it: 503 before the state is loaded, 401 when it has no key, 403 when its key is not
- * enough, 429 over a limit. A PUBLIC key gets 401 where another key gets 403.
+ * Lets a request in or answers it: 401 without a key, 503 before the state is loaded, 403 for a key without the right,
+ * 429 over a limit of the key. A PUBLIC key gets 401 where another key gets 403.
+ *
+ * However many refusals an address has had, the next answer is the same one: a token has 178 random bits, so guessing
+ * needs no limit. A refusal costs as little as an open route. Only its lines in the log and the audit trail are limited.
  */
 export class Gate {
   readonly #dependencies: ApiDependencies;
   readonly #clock: Clock;
   readonly #keys: KeyIndex;
   readonly #uses: LastUses;
+  /** Limits the log lines about refusals of an address. */
   readonly #failures = new FailureLimiter();
   readonly #publicCalls = new SlidingWindow(100, 60_000);
   /** The limit for the reports that an instance sends with its own token, by instance. */
@@ -106,14 +110,14 @@ export class Gate {
       return true;
     }
     if (scope === 'open') return this.#admitOpen(request, reply);
+    const token = tokenOf(request.raw, config.socket === true);
+    if (token === undefined) return this.#refuse(request, reply, null);
     // A master that follows is not ready for questions about the cluster, but it has the keys.
     const needsState = config.scope !== undefined && config.isOwn !== true;
     if (needsState ? !this.#dependencies.isReady() : !this.#dependencies.hasKeys()) {
       reply.code(503).header('retry-after', RETRY_WHEN_READY_S).type(JSON_TYPE).send(NOT_READY);
       return false;
     }
-    const token = tokenOf(request.raw, config.socket === true);
-    if (token === undefined) return this.#refuse(request, reply, null);
     const isRouted = config.scope !== undefined;
     return token.length === KEY_TOKEN_LENGTH || token.length === SESSION_TOKEN_LENGTH
       ? this.#admitKey(request, reply, { token, scope, reach: isRouted ? reach : 'filtered' })
@@ -151,9 +155,9 @@ export class Gate {
     return instanceId === undefined ? null : { kind: 'instance', instanceId };
   }
 
-  /** Counts an invalid sign-in code like a wrong key. Returns false when it has answered 429. */
-  failCode(request: FastifyRequest, reply: FastifyReply): boolean {
-    return this.#countFailure(request, reply, null, { status: 401, why: 'wrong sign-in code' });
+  /** Notes an invalid sign-in code in the log and the audit trail, like a wrong key. */
+  noteWrongCode(request: FastifyRequest): void {
+    this.#noteRefusal(request, null, { status: 401, why: 'wrong sign-in code' });
   }
 
   /** Stops following keys and sessions. Resolves when their last uses are written. Idempotent. */
@@ -233,7 +237,7 @@ export class Gate {
     { forbidden, hint }: Refusal = {},
   ): false {
     const status = forbidden === undefined ? 401 : 403;
-    if (!this.#countFailure(request, reply, actor, { status, why: forbidden ?? hint })) return false;
+    this.#noteRefusal(request, actor, { status, why: forbidden ?? hint });
     if (forbidden !== undefined) sendError(reply, 'DRV_KEY_LIMITED', forbidden);
     else {
       const challenge =
@@ -243,37 +247,20 @@ export class Gate {
     return false;
   }
 
-  /**
-   * Counts a failure of an address. Returns false when the request was answered with 429, because too many failures
-   * came before.
-   */
-  #countFailure(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    actor: Actor | null,
-    { status, why }: { status: number; why: string | undefined },
-  ): boolean {
-    // Do not count a PUBLIC key's call as a failure: it was counted already, against the limit for these keys.
-    const { retryAfterMs, isFirst }: FailureVerdict =
-      actor?.kind === 'key' && actor.scope === 'PUBLIC'
-        ? { retryAfterMs: 0, isFirst: false }
-        : this.#failures.fail(addressBlockOf(request.ip), this.#clock.monotonic());
-    const isOver = retryAfterMs > 0;
-    if (!isOver || isFirst) this.#logRefusal(request, actor, { status: isOver ? 429 : status, why });
-    if (isOver) sendTooMany(reply, retryAfterMs);
-    return !isOver;
-  }
-
-  #logRefusal(
+  /** Notes a refusal in the log and the audit trail, unless the address had too many of them lately. */
+  #noteRefusal(
     request: FastifyRequest,
     actor: Actor | null,
     { status, why }: { status: number; why: string | undefined },
   ): void {
     const { method, ip: address } = request;
+    const at = this.#clock.monotonic();
+    const { retryAfterMs, isFirst } = this.#failures.fail(addressBlockOf(address), at);
+    if (retryAfterMs > 0 && !isFirst) return;
     const route = request.routeOptions.url ?? null;
     const key = actor === null ? null : actorLabel(actor);
-    this.#refusals.record(request, { key, status, at: this.#clock.monotonic() });
-    const more = status === 429 ? '; further ones are not logged until it pauses' : '';
+    this.#refusals.record(request, { key, status, at });
+    const more = isFirst ? '; further ones are not logged until they pause' : '';
     this.#dependencies.logger.warn(
       { key, method, route, address, status },
       `refused authentication: ${method} ${route ?? 'of no endpoint'} from ${address}, ${whoIs(actor)}${why === undefined ? '' : ` (${why})`}: ${status}${more}`,

@@ -2,7 +2,8 @@
 import type { IncomingMessage } from 'node:http';
 import { INSTANCE_TOKEN_LENGTH, KEY_TOKEN_LENGTH, SESSION_TOKEN_LENGTH } from '../../access/tokens.js';
 
-const SCHEME = 'Bearer ';
+/** The scheme may be written in any case, and any number of blanks follows it (RFC 9110, 11.1 and 11.4). */
+const SCHEME = /^bearer +/i;
 const AUTHORIZATION = 'authorization';
 /**
  * WebSocket subprotocols may hold a key, as in Kubernetes, because browsers cannot set a header. The client offers
@@ -26,6 +27,11 @@ export function tokenOf(request: IncomingMessage, isSocket: boolean): string | u
   return ofTokenLength(offered);
 }
 
+/** True when a request carries no token at all, in no place, so that every route but the open ones refuses it. */
+export function hasNoToken(request: IncomingMessage): boolean {
+  return tokenOf(request, false) === undefined && tokenOf(request, true) === undefined;
+}
+
 function ofTokenLength(token: string | undefined): string | undefined {
   return token !== undefined && LENGTHS.has(token.length) ? token : undefined;
 }
@@ -33,10 +39,9 @@ function ofTokenLength(token: string | undefined): string | undefined {
 function headerToken({ headers, rawHeaders }: IncomingMessage): string | undefined {
   const header = headers.authorization;
   if (header === undefined) return undefined;
-  // The scheme may be written in any case (RFC 9110, 11.1); the token may not.
-  if (!header.startsWith(SCHEME) && header.slice(0, SCHEME.length).toLowerCase() !== SCHEME.toLowerCase())
-    return undefined;
-  return hasSecondHeader(rawHeaders) ? undefined : header.slice(SCHEME.length);
+  const scheme = SCHEME.exec(header)?.[0];
+  if (scheme === undefined || hasSecondHeader(rawHeaders)) return undefined;
+  return header.slice(scheme.length);
 }
 
 /**

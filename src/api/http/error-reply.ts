@@ -12,13 +12,9 @@ const BY_FASTIFY_CODE: Readonly<Record<string, readonly [code: ErrorCode, text: 
     'DRV_REQUEST_TOO_LARGE',
     'the body is larger than this server takes (JSON: 1 MiB)',
   ],
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: [
-    'DRV_CONTENT_TYPE_UNKNOWN',
-    'this content type is not accepted here: send application/json',
-  ],
   FST_ERR_CTP_INVALID_JSON_BODY: [
     'DRV_REQUEST_INVALID',
-    'the body is not valid JSON in UTF-8, or it holds a forbidden key (__proto__ or constructor.prototype)',
+    'the body holds a forbidden key: __proto__ or constructor.prototype',
   ],
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: [
     'DRV_REQUEST_INVALID',
@@ -62,7 +58,9 @@ function translate(error: unknown): { status: number; code: ErrorCode; text: str
   const status = error.statusCode ?? 500;
   const [code, text] = BY_FASTIFY_CODE[error.code] ?? [];
   if (code !== undefined && text !== undefined) return { status, code, text };
-  return status < 500 ? { status, code: 'DRV_REQUEST_INVALID', text: error.message } : UNEXPECTED;
+  return status < 500
+    ? { status, code: 'DRV_REQUEST_INVALID', text: 'this request is not one that the API takes' }
+    : UNEXPECTED;
 }
 
 function isFastifyError(error: unknown): error is FastifyError {

@@ -4,7 +4,9 @@ import { z } from 'zod';
 import type { Precondition } from '../../configuration-files/precondition.js';
 import { DroverError } from '../../model/errors.js';
 
-const TAGS = /^"[\w-]+"(?:[ \t]*,[ \t]*"[\w-]+")*$/;
+const TAGS = /^(?:W\/)?"[\w-]+"(?:[ \t]*,[ \t]*(?:W\/)?"[\w-]+")*$/;
+/** The marks that proxies put on a tag when they pack the answer: nginx makes it weak, Apache adds the coding. */
+const PROXY_MARK = /^W\/|-(?:gzip|br|deflate)(?="$)/g;
 
 /** The headers for the description of a route that heeds them. */
 export const preconditionHeaders = z.object({
@@ -43,5 +45,6 @@ export function preconditionOf({ headers }: FastifyRequest): Precondition | unde
       'DRV_REQUEST_INVALID',
       'header If-Match: must be an ETag as it was answered, with its quotes, or *',
     );
-  return { is: 'existing', revisions: text.split(',').map((tag) => tag.trim().slice(1, -1)) };
+  const tags = text.split(',').map((tag) => tag.trim().replace(PROXY_MARK, ''));
+  return { is: 'existing', revisions: tags.map((tag) => tag.slice(1, -1)) };
 }

@@ -12,6 +12,7 @@ import type {
   RouteHandlerMethod,
 } from 'fastify';
 import { z } from 'zod';
+import { fieldName, moreText, readerOf } from '../../configuration-files/problems.js';
 import type { MaybePromise } from '../../loop/maybe-promise.js';
 import type { KeyScope } from '../../model/access/key-scopes.js';
 import { DroverError, type ErrorCode } from '../../model/errors.js';
@@ -19,15 +20,17 @@ import type { RouteNeeds } from '../dependencies.js';
 import { BodyStream } from './body-stream.js';
 
 /** How many faults of one input an error names. */
-const MAX_ISSUES = 3;
+const MAX_FAULTS = 3;
+const DIGITS = /^\d{1,16}$/;
 
 /** A query parameter that is `true` or `false`; default `false`. */
-export const flag = z.enum(['true', 'false'], { error: 'must be true or false' }).default('false');
+export const flag = z.enum(['true', 'false']).default('false');
 
-/** A query parameter that is a whole number. */
-export function wholeNumber(min: number, max: number): z.ZodCoercedNumber {
-  const rule = `must be a whole number from ${min} to ${max}`;
-  return z.coerce.number({ error: rule }).int(rule).min(min, rule).max(max, rule);
+/** A query parameter that is a whole number in digits. */
+export function wholeNumber(min: number, max: number = Number.MAX_SAFE_INTEGER) {
+  const ofText = (text: unknown): unknown =>
+    typeof text === 'string' && DIGITS.test(text) ? Number(text) : text;
+  return z.preprocess(ofText, z.int().min(min).max(max));
 }
 
 /**
@@ -93,6 +96,8 @@ export interface RouteDescription {
   readonly params?: z.ZodType;
   readonly query?: z.ZodType;
   readonly body?: z.ZodType;
+  /** Stands for a body that is not there. Default: `{}`. */
+  readonly absentBody?: object;
   /** The headers that the handler reads itself, for the description. */
   readonly headers?: z.ZodObject;
   /** The schema of the body in the description, where `body` accepts anything because another part checks it. */
@@ -139,35 +144,15 @@ interface RouteSpec<P, Q, B> extends RouteDescription {
 
 /** Binds a handler to its schemas and hides their types, so that all routes fit into one table. */
 export function defineRoute<P, Q, B>(spec: RouteSpec<P, Q, B>): Route {
-  const register = (server: FastifyInstance, needs: RouteNeeds): void => {
-    if (spec.bodyStream === true) {
-      server.register((child, _options, done) => {
-        registerWithStream(child, spec, needs);
-        done();
-      });
-    } else addRoute(server, spec, (request, reply) => spec.handle(callOf(spec, request), needs, reply));
-  };
+  const callOf = callReader(spec);
+  const register = (server: FastifyInstance, needs: RouteNeeds): void =>
+    addRoute(server, spec, (request, reply) => {
+      if (spec.bodyStream !== true) return spec.handle(callOf(request), needs, reply);
+      const stream = new BodyStream(request.raw, server.uploadLimits);
+      reply.raw.once('close', () => stream.destroy());
+      return spec.handle(callOf(request, stream), needs, reply);
+    });
   return { ...spec, register };
-}
-
-/** Registers the route in a context of its own, which parses no body and accepts every content type. */
-function registerWithStream<P, Q, B>(
-  server: FastifyInstance,
-  spec: RouteSpec<P, Q, B>,
-  needs: RouteNeeds,
-): void {
-  server.removeAllContentTypeParsers();
-  server.addContentTypeParser('*', (_request, _payload, done) => done(null));
-  server.addHook('preParsing', (request, _reply, payload, done) => {
-    // Remove the content type, because Fastify would refuse a content type that is not well-formed.
-    delete request.headers['content-type'];
-    done(null, payload);
-  });
-  addRoute(server, spec, (request, reply) => {
-    const stream = new BodyStream(request.raw, server.uploadLimits);
-    reply.raw.once('close', () => stream.destroy());
-    return spec.handle(callOf(spec, request, stream), needs, reply);
-  });
 }
 
 function addRoute<P, Q, B>(
@@ -183,7 +168,8 @@ function addRoute<P, Q, B>(
       scope: spec.scope,
       ...(spec.reach !== undefined && { reach: spec.reach }),
       ...(spec.isOwn === true && { isOwn: true }),
-      ...(spec.bodyStream === true && { bodyStream: true }),
+      ...(spec.bodyStream === true && { takes: 'stream' }),
+      ...(spec.body !== undefined && { takes: 'json' }),
     },
     ...(spec.isUntimed === true && { preHandler: allowSilence }),
     handler: isTimed ? server.limited(handler) : handler,
@@ -197,32 +183,49 @@ const allowSilence: preHandlerHookHandler = (request, reply, done) => {
 };
 
 /**
- * Checks the input of a request against the schemas of its endpoint. Throws DRV_REQUEST_INVALID, which names the field,
- * the fault and the fix.
+ * Returns the function that checks the input of a request against the schemas of its endpoint. It throws
+ * DRV_REQUEST_INVALID, which names the field, the fault and the fix.
  */
-export function callOf<P, Q, B>(
-  { params, query, body }: Pick<RouteSpec<P, Q, B>, 'params' | 'query' | 'body'>,
+export function callReader<P, Q, B>({
+  params,
+  query,
+  body,
+  absentBody = {},
+}: Pick<RouteSpec<P, Q, B>, 'params' | 'query' | 'body' | 'absentBody'>): (
   request: FastifyRequest,
-  stream: Readable = request.raw,
-): RouteCall<P, Q, B> {
-  return {
-    params: parsed(params, request.params, 'path'),
-    query: parsed(query, request.query, 'query'),
-    body: parsed(body, request.body === undefined ? {} : request.body, 'body'),
+  stream?: Readable,
+) => RouteCall<P, Q, B> {
+  const readParams = partReader(params, 'path');
+  const readQuery = partReader(query, 'query');
+  const readBody = partReader(body, 'body');
+  return (request, stream = request.raw) => ({
+    params: readParams(request.params),
+    query: readQuery(request.query),
+    body: readBody(request.body === undefined ? absentBody : request.body),
     stream,
     request,
-  };
+  });
 }
 
-/** The value that the schema makes of `value`; when there is no schema, `value` itself, whose type is not known. */
-function parsed<T>(schema: z.ZodType<T> | undefined, value: unknown, part: 'path' | 'query' | 'body'): T {
+/** Reads a part of a request; when there is no schema, returns the part itself, whose type is not known. */
+function partReader<T>(
+  schema: z.ZodType<T> | undefined,
+  part: 'path' | 'query' | 'body',
+): (value: unknown) => T {
   // When a route has no schema, T is inferred as `unknown`, so the cast is safe.
-  if (schema === undefined) return value as T;
-  const result = schema.safeParse(value);
-  if (result.success) return result.data;
-  const issues = result.error.issues.slice(0, MAX_ISSUES).map(({ path, message }) => {
-    const place = path.length === 0 ? part : `${part} field ${path.map(String).join('.')}`;
-    return `${place}: ${message}`;
-  });
-  throw new DroverError('DRV_REQUEST_INVALID', issues.join('; '));
+  if (schema === undefined) return (value) => value as T;
+  const read = readerOf(schema);
+  return (value) => {
+    const result = read(value);
+    if ('data' in result) return result.data;
+    const { first, more } = result.problems;
+    const faults = first.slice(0, MAX_FAULTS).map(({ path, message }) => {
+      const place = path.length === 0 ? part : `${part} field ${fieldName(path)}`;
+      return `${place}: ${message}`;
+    });
+    throw new DroverError(
+      'DRV_REQUEST_INVALID',
+      faults.join('; ') + moreText(more + first.length - faults.length),
+    );
+  };
 }

@@ -9,13 +9,6 @@ import { answerTimeout } from './error-reply.js';
 /** How long the rest of a body is read and thrown away after the answer. Closing at once could lose the answer. */
 const LINGER_MS = 2000;
 
-declare module 'fastify' {
-  interface FastifyContextConfig {
-    /** True when the route reads the body itself and limits its pauses. */
-    bodyStream?: true;
-  }
-}
-
 /**
  * Keeps many waits of the same length under one timer. A timer and a listener for each would take a good part of the
  * time of a small request. A wait begins once and is not repeated.
@@ -63,8 +56,8 @@ export class Deadlines<T> {
 }
 
 /**
- * Returns the function to call at the root for each request. That function requires the body within `limitMs` of the
- * headers, unless the route takes the body as a stream. After the answer, the rest of any body has 2 s left.
+ * Returns the function to call at the root for each request. Where the route takes JSON, that function requires
+ * the body within `limitMs` of the headers. After the answer, the rest of any body has 2 s left.
  */
 export function limitBodies(limitMs: number): (request: FastifyRequest, reply: FastifyReply) => void {
   const arriving = new Deadlines(limitMs, refuseLate);
@@ -73,7 +66,7 @@ export function limitBodies(limitMs: number): (request: FastifyRequest, reply: F
   });
   return ({ raw: request, routeOptions }, reply) => {
     if (!hasBody(request)) return;
-    if (routeOptions.config.bodyStream !== true) {
+    if (routeOptions.config.takes === 'json') {
       arriving.add(reply);
       request.on('close', () => arriving.delete(reply));
     }

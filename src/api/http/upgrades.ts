@@ -12,8 +12,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { patternOf } from './other-methods.js';
 import { hasBody } from './time-limits.js';
 
-/** The first version of Node that hands over the body of such a request as a stream. */
-const FIRST_WITH_BODY_STREAMS = 26;
+/** The answer to Node's parser after a head, so that it hands over everything behind the head unread. */
+const LEAVE_REST = 2;
 const OFFER_HEADERS: ReadonlySet<string> = new Set(['upgrade', 'http2-settings']);
 
 interface UpgradesOptions {
@@ -40,12 +40,7 @@ export class Upgrades {
     this.#server = server;
     this.#sockets = sockets;
     this.#paths = patterns.map(patternOf);
-    const [major] = process.versions.node.split('.', 1);
-    if (Number(major) >= FIRST_WITH_BODY_STREAMS) {
-      // This version of Node can ignore an offer itself. It then forgets requests that are pipelined behind, so it may
-      // ignore offers only of requests with a body.
-      Object.assign(server, { shouldUpgradeCallback: (request: IncomingMessage) => !hasBody(request) });
-    }
+    server.on(requestsEventOf(server), leaveBodiesUnread);
     server.on('upgrade', (request, socket, rest) => this.#onUpgrade(request, socket, rest));
   }
 
@@ -129,8 +124,28 @@ export function requestsEventOf(server: Server): 'secureConnection' | 'connectio
   return server instanceof TlsServer ? 'secureConnection' : 'connection';
 }
 
+/**
+ * From version 26 on, Node reads the body of a request with an offer itself, and forgets requests that are pipelined
+ * behind it. This has its parser stop at the head, as earlier versions do. The parser is Node's own affair: where it
+ * has another form, nothing is changed.
+ */
+function leaveBodiesUnread(connection: Socket & { readonly parser?: Partial<RequestParser> | null }): void {
+  const { parser } = connection;
+  const onIncoming = parser?.onIncoming;
+  if (parser == null || typeof onIncoming !== 'function') return;
+  parser.onIncoming = (request, mayGoOn) => {
+    const answer = onIncoming(request, mayGoOn);
+    return request.upgrade === true ? LEAVE_REST : answer;
+  };
+}
+
 function destroy(this: Socket): void {
   this.destroy();
+}
+
+/** The part of Node's parser that is called after each head, and says what to do with what follows it. */
+interface RequestParser {
+  onIncoming: ((request: IncomingMessage & { upgrade?: boolean }, mayGoOn: boolean) => number) | null;
 }
 
 /** The answer that is under way on the connection. Node keeps it there for its own pipelining. */

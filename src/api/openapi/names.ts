@@ -41,6 +41,7 @@ const OPERATION_IDS: Readonly<Record<string, string>> = {
   'PATCH /instances/:id/lifecycle': 'changeInstanceLifecycle',
   'POST /instances/:id/update': 'updateInstance',
   'POST /instances/:id/execute': 'executeOnInstance',
+  'POST /instances/:id/signal': 'signalInstance',
   'POST /instances/:id/stop': 'stopInstance',
   'POST /instances/:id/command': 'sendInstanceCommand',
   'GET /configurations': 'listConfigurations',

@@ -45,12 +45,17 @@ export function socketOperation(socket: SocketDescription): ZodOpenApiOperationO
         200: {
           description:
             'the answer to a GET that asks for no upgrade: one message per line, until either side ends it',
-          content: { [socket.lines.contentType]: { schema: { type: 'string' } } },
+          content: { [essenceOf(socket.lines.contentType)]: { schema: { type: 'string' } } },
         },
       }),
-      ...failures(socket, socket.lines === undefined ? [400, 426] : [400]),
+      ...failures(socket, socket.lines === undefined ? [426] : []),
     },
   };
+}
+
+/** The type of a content without its parameters, by which an answer is looked up. */
+function essenceOf(contentType: string): string {
+  return contentType.replace(/;.*$/s, '');
 }
 
 type Endpoint = Pick<
@@ -84,6 +89,7 @@ function objectOf(schema: z.ZodType): z.ZodObject {
 
 function bodyOf({
   body,
+  absentBody = {},
   documentedBody,
   bodyTypes,
 }: RouteDescription): ZodOpenApiRequestBodyObject | undefined {
@@ -95,7 +101,7 @@ function bodyOf({
   }
   const schema = documentedBody ?? body;
   if (schema === undefined) return undefined;
-  return { required: !schema.safeParse({}).success, content: { [JSON_TYPE]: { schema } } };
+  return { required: !schema.safeParse(absentBody).success, content: { [JSON_TYPE]: { schema } } };
 }
 
 function successes({ answers }: RouteDescription): ZodOpenApiResponsesObject {
@@ -119,15 +125,14 @@ function rawSchema(contentType: string): { type: 'string'; format?: string } {
 }
 
 /** The statuses with which a route may refuse its body. */
-function bodyFailures({ method, bodyTypes }: RouteDescription): readonly number[] {
-  if (method === 'GET') return [];
-  return bodyTypes === undefined ? [400, 408, 413, 415] : [400, 408, 413];
+function bodyFailures({ body, bodyTypes }: RouteDescription): readonly number[] {
+  return body === undefined && bodyTypes === undefined ? [] : [408, 413, 415];
 }
 
 /** All errors of an endpoint, by status. `default` is a fault of the server, on which no client may rely. */
 function failures(endpoint: Endpoint, more: readonly number[]): ZodOpenApiResponsesObject {
-  const hasInput = endpoint.params !== undefined || endpoint.query !== undefined;
   const statuses = new Set([
+    400,
     429,
     ...more,
     ...(endpoint.errors ?? []).map(statusOfCode),
@@ -136,7 +141,6 @@ function failures(endpoint: Endpoint, more: readonly number[]): ZodOpenApiRespon
     // is no leader.
     ...(endpoint.isOwn === true ? [] : [502]),
     ...(endpoint.isOwn === true && endpoint.scope === 'open' ? [] : [503]),
-    ...(hasInput ? [400] : []),
   ]);
   const sorted = [...statuses].sort((a, b) => a - b);
   return {

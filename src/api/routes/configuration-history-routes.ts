@@ -17,10 +17,10 @@ import { shown, shownRolloutSchema } from '../../operations/rollouts/rollouts.js
 import type { RouteNeeds } from '../dependencies.js';
 import { callerOf } from '../gate/auth.js';
 import { showsValues, valuesQuery } from '../gate/shown-values.js';
-import { defineRoute, type Route } from '../http/route.js';
+import { defineRoute, type Route, wholeNumber } from '../http/route.js';
 
 const nameParams = z.object({ name: z.string().describe('name of the configuration') });
-const number = z.coerce.number().int().min(1);
+const number = wholeNumber(1);
 
 const rollbackRequestSchema = z.strictObject({
   to: z

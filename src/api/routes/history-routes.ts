@@ -6,7 +6,7 @@
 import { z } from 'zod';
 import { instanceRunsSchema } from '../../explain/explanation.js';
 import { SAMPLE_EVERY_MS } from '../../operations/usage-history.js';
-import { defineRoute, type Route } from '../http/route.js';
+import { defineRoute, type Route, wholeNumber } from '../http/route.js';
 import { instanceParams } from './instances/instance-schemas.js';
 import { logSearchRoute } from './instances/log-routes.js';
 
@@ -26,13 +26,7 @@ export type InstanceUsageSeries = z.output<typeof usageSeriesSchema>;
 
 const MOST_LINES = 50;
 const runsQuery = z.object({
-  lines: z.coerce
-    .number()
-    .int()
-    .min(0)
-    .max(MOST_LINES)
-    .default(10)
-    .describe('how many of the last lines of each run, 0 to 50'),
+  lines: wholeNumber(0, MOST_LINES).default(10).describe('how many of the last lines of each run, 0 to 50'),
 });
 
 export const historyRoutes: readonly Route[] = [

@@ -43,8 +43,8 @@ export const signInRoutes: readonly Route[] = [
         return createSession(needs, access, { scope: null, expires: null, address: request.ip });
       });
       if (taken === undefined) {
-        if (needs.gate.failCode(request, reply)) throw unknownCode();
-        return undefined;
+        needs.gate.noteWrongCode(request);
+        throw unknownCode();
       }
       request.subject = taken.made.id;
       reply.code(201).header('cache-control', 'no-store');

@@ -55,10 +55,9 @@ const syncedTemplate = z.object({
   digest: z.string().describe('digest of the content, which names the tree'),
 });
 
+const clusterSyncBody = z.object({ pattern: z.string().describe('group/name, group/* or *') });
 /** Existing plugins send no body, which means every template. */
-const clusterSyncBody = z.object({
-  pattern: z.string().default('*').describe('group/name, group/* or *; default: *'),
-});
+const EVERY_TEMPLATE = { pattern: '*' };
 
 const clusterSyncAnswer = z.object({
   message,
@@ -184,6 +183,7 @@ export const templateRoutes: readonly Route[] = [
     scope: 'ALL',
     summary: 'Makes every connected node fetch templates before it needs them. No body means all templates.',
     body: clusterSyncBody,
+    absentBody: EVERY_TEMPLATE,
     answers: {
       200: {
         description: 'the nodes fetch; GET /templates/sync shows the progress',

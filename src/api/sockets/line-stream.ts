@@ -23,8 +23,14 @@ export class LineStream extends Outlet {
     if (this.bufferedBytes > MAX_BUFFERED_BYTES) this.close();
   }
 
-  /** Ends the stream. Idempotent. */
+  /** Ends the stream with the end of its answer. Idempotent. */
   close(): void {
     this.#reply.end();
+    this.end();
+  }
+
+  /** Ends the connection at once. Drops the output that the client has not received. */
+  revoke(): void {
+    this.#reply.destroy();
   }
 }

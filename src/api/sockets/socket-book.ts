@@ -21,10 +21,13 @@ export interface SocketLimits {
   readonly pingMs: number;
 }
 
+/** What sits at a place: a WebSocket, or a stream of lines. A stream has no beat. */
+type Sitter = Pick<OpenSocket, 'close' | 'revoke'> & Partial<Pick<OpenSocket, 'beat'>>;
+
 /** The place of a socket, from before its upgrade until its connection has closed. */
 interface Seat {
   readonly connection: Socket;
-  socket: OpenSocket | undefined;
+  socket: Sitter | undefined;
 }
 
 export class SocketBook {
@@ -71,8 +74,8 @@ export class SocketBook {
     this.#beat ??= this.#clock.setTimer(this.#limits.pingMs, () => this.#onBeat());
   }
 
-  /** Called after the upgrade, with the open socket. */
-  opened(connection: Socket, socket: OpenSocket): void {
+  /** Called with the open socket: after the upgrade, or after the head of a stream's answer. */
+  opened(connection: Socket, socket: Sitter): void {
     const seat = this.#seats.get(connection);
     if (seat === undefined || this.#stopping !== undefined) connection.destroy();
     else seat.socket = socket;
@@ -112,7 +115,7 @@ export class SocketBook {
   #onBeat(): void {
     this.#beat = undefined;
     if (this.#seats.size === 0 || this.#stopping !== undefined) return;
-    for (const { socket } of this.#seats.values()) socket?.beat();
+    for (const { socket } of this.#seats.values()) socket?.beat?.();
     this.#beat = this.#clock.setTimer(this.#limits.pingMs, () => this.#onBeat());
   }
 }

@@ -9,10 +9,10 @@ import { DroverError } from '../../model/errors.js';
 import { accessOf } from '../gate/auth.js';
 import { offeredProtocols, selectableProtocols } from '../gate/credentials.js';
 import { sendError } from '../http/json-reply.js';
-import { callOf } from '../http/route.js';
+import { callReader } from '../http/route.js';
 import { LineStream } from './line-stream.js';
 import { OpenSocket } from './open-socket.js';
-import type { ApiSocket, SocketDescription, SocketSpec } from './socket.js';
+import type { ApiSocket, SocketCall, SocketDescription, SocketSpec } from './socket.js';
 import type { SocketBook } from './socket-book.js';
 
 const VERSION = '13';
@@ -30,6 +30,7 @@ export interface SocketRoute extends SocketDescription {
 export function defineSocketRoute<P, Q>(spec: SocketSpec<P, Q>): SocketRoute {
   if (spec.scope === 'open' || spec.scope === 'instance-or-OPERATE')
     throw new Error(`socket ${spec.path} must ask for a key`);
+  const checked: Checked<P, Q> = { spec, callOf: callReader(spec) };
   const register = (server: FastifyInstance, book: SocketBook): void => {
     const runs = new WeakMap<IncomingMessage, Run>();
     server.route({
@@ -37,13 +38,18 @@ export function defineSocketRoute<P, Q>(spec: SocketSpec<P, Q>): SocketRoute {
       url: spec.path,
       config: { scope: spec.scope, ...(spec.reach !== undefined && { reach: spec.reach }), socket: true },
       preHandler: async (request, reply) => {
-        if (request.ws) runs.set(request.raw, await prepare(spec, book, { request, reply }));
+        if (request.ws) runs.set(request.raw, await prepare(checked, book, { request, reply }));
       },
-      handler: (request, reply) => answerPlain(spec, book, { request, reply }),
+      handler: (request, reply) => answerPlain(checked, book, { request, reply }),
       wsHandler: (websocket, request) => start(websocket, request, { book, run: runs.get(request.raw) }),
     });
   };
   return { ...spec, register };
+}
+
+interface Checked<P, Q> {
+  readonly spec: SocketSpec<P, Q>;
+  readonly callOf: (request: FastifyRequest) => SocketCall<P, Q>;
 }
 
 interface Exchange {
@@ -52,19 +58,19 @@ interface Exchange {
 }
 
 async function prepare<P, Q>(
-  spec: SocketSpec<P, Q>,
+  { spec, callOf }: Checked<P, Q>,
   book: SocketBook,
   { request, reply }: Exchange,
 ): Promise<Run> {
   checkHandshake(request.raw, reply);
-  const call = callOf(spec, request);
+  const call = callOf(request);
   reserve(book, request);
   return await spec.open(call);
 }
 
 /** Answers a request that asks for no upgrade. A stream of lines takes a place among the sockets. */
 async function answerPlain<P, Q>(
-  spec: SocketSpec<P, Q>,
+  { spec, callOf }: Checked<P, Q>,
   book: SocketBook,
   { request, reply }: Exchange,
 ): Promise<void> {
@@ -74,9 +80,11 @@ async function answerPlain<P, Q>(
     return;
   }
   const { contentType, open } = spec.lines;
-  const run = await open(callOf(spec, request));
+  const run = await open(callOf(request));
   reserve(book, request);
-  run(new LineStream(reply, contentType));
+  const stream = new LineStream(reply, contentType);
+  book.opened(request.raw.socket, stream);
+  run(stream);
 }
 
 function reserve(book: SocketBook, request: FastifyRequest): void {

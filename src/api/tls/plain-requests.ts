@@ -8,6 +8,7 @@ import type { Socket } from 'node:net';
 import { addressBlockOf } from '../../loop/address-block.js';
 import type { ErrorCode } from '../../model/errors.js';
 import type { RepeatedLog } from '../../telemetry/repeated-log.js';
+import { HOSTLESS, ignoreExpectations } from '../http/bare-requests.js';
 import { answerSocketError } from '../http/error-reply.js';
 
 /** A host name or an address in brackets, with or without a port. Any other Host header is never repeated. */
@@ -25,9 +26,12 @@ const KEY_IN_CLEAR =
  */
 export function plainRequests(maxHeaderSize: number, log: RepeatedLog): (connection: Socket) => void {
   // This server never listens: it parses the requests of connections that are handed over.
-  const server = createServer({ maxHeaderSize }, (request, response) => answer(request, response, log));
+  const server = createServer({ ...HOSTLESS, maxHeaderSize }, (request, response) =>
+    answer(request, response, log),
+  );
   // Answer a request with `Expect: 100-continue` in the same way; otherwise Node would ask for its body first.
   server.on('checkContinue', (request, response) => answer(request, response, log));
+  ignoreExpectations(server);
   server.on('clientError', answerSocketError);
   return (connection) => {
     server.emit('connection', connection);

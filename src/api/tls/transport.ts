@@ -4,6 +4,7 @@ import type { RequestListener, Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { RepeatedLog } from '../../telemetry/repeated-log.js';
 import type { ApiDependencies } from '../dependencies.js';
+import { HOSTLESS } from '../http/bare-requests.js';
 import { ConnectionLimit } from '../http/connection-limit.js';
 import { answerSocketError, isTlsHello, type SocketError } from '../http/error-reply.js';
 import { plainRequests } from './plain-requests.js';
@@ -28,7 +29,7 @@ export interface Transport {
   readonly options: {
     readonly connectionTimeout: number;
     readonly keepAliveTimeout: number;
-    readonly http: { readonly maxHeaderSize: number };
+    readonly http: { readonly maxHeaderSize: number; readonly requireHostHeader: false };
     readonly clientErrorHandler: (error: SocketError, socket: Socket) => void;
     readonly serverFactory?: (onRequest: RequestListener) => Server;
   };
@@ -44,6 +45,7 @@ export function makeTransport(
   const log = new RepeatedLog(logger, clock);
   const connections = new ConnectionLimit({ limit, clock, logger });
   const http = {
+    ...HOSTLESS,
     maxHeaderSize: MAX_HEADER_BYTES,
     headersTimeout: headersMs,
     connectionsCheckingInterval: Math.ceil(headersMs / 5),

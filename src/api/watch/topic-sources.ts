@@ -125,6 +125,7 @@ function templateSource({ templates }: Reads): TopicSource {
     follow: ({ put, remove }) => {
       for (const [group, names] of templates.groups()) for (const name of names) put(`${group}/${name}`, {});
       return templates.onChange((group, name) => {
+        if (name === '') return;
         const isThere = templates.groups().get(group)?.includes(name) === true;
         if (isThere) put(`${group}/${name}`, {});
         else remove(`${group}/${name}`);

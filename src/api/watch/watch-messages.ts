@@ -1,15 +1,14 @@
 /** The messages of the change stream in both directions. */
 import { z } from 'zod';
+import { JsonTextError, readJsonText } from '../../configuration-files/json-position.js';
+import { problemsText, readerOf } from '../../configuration-files/problems.js';
 import { DroverError } from '../../model/errors.js';
 
-const MOST_NAMES = 100;
+export const MOST_NAMES = 100;
 const MOST_CHARS = 200;
 
 /** The names to filter by. */
-export const namesSchema = z
-  .array(z.string().min(1).max(MOST_CHARS))
-  .min(1)
-  .max(MOST_NAMES, `takes at most ${MOST_NAMES} names`);
+export const namesSchema = z.array(z.string().min(1).max(MOST_CHARS)).min(1).max(MOST_NAMES);
 const names = namesSchema.optional();
 
 const filterSchema = z.strictObject({
@@ -51,39 +50,39 @@ export const logOptionsSchema = z.strictObject({
 });
 export type LogOptions = z.output<typeof logOptionsSchema>;
 
-const requestSchema = z.union([
-  z.strictObject({
-    subscribe: topic,
-    filter: filterSchema.optional(),
-    resume: positionSchema.optional(),
-    log: logOptionsSchema.optional(),
-  }),
-  z.strictObject({ unsubscribe: topic }),
-]);
-type WatchRequest = z.output<typeof requestSchema>;
+const beginSchema = z.strictObject({
+  subscribe: topic,
+  filter: filterSchema.optional(),
+  resume: positionSchema.optional(),
+  log: logOptionsSchema.optional(),
+});
+const endSchema = z.strictObject({ unsubscribe: topic });
+type WatchRequest = z.output<typeof beginSchema> | z.output<typeof endSchema>;
 
+const readBegin = readerOf(beginSchema);
+const readEnd = readerOf(endSchema);
 const FORMS = '{"subscribe": TOPIC, "filter"?, "resume"?, "log"?} or {"unsubscribe": TOPIC}';
 
 /** Reads a message of the client. Throws DRV_REQUEST_INVALID with one clear line. */
 export function parseWatchRequest(text: string): WatchRequest {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    throw new DroverError('DRV_REQUEST_INVALID', `this is no JSON: a message is ${FORMS}`);
-  }
-  const result = requestSchema.safeParse(value);
-  if (result.success) return result.data;
-  throw new DroverError('DRV_REQUEST_INVALID', `a message is ${FORMS}: ${problemIn(value, result.error)}`);
+  const value = jsonIn(text);
+  const isEnd = value !== null && typeof value === 'object' && 'unsubscribe' in value;
+  const result = isEnd ? readEnd(value) : readBegin(value);
+  if ('data' in result) return result.data;
+  throw invalid(`a message is ${FORMS}: ${problemsText(result.problems)}`);
 }
 
-/** The fault of a message, judged by the form that the client most likely meant. */
-function problemIn(value: unknown, error: z.ZodError): string {
-  const [issue] = error.issues;
-  const isEnd = value !== null && typeof value === 'object' && 'unsubscribe' in value;
-  const nearest = issue?.code === 'invalid_union' ? issue.errors[isEnd ? 1 : 0]?.[0] : issue;
-  if (nearest === undefined) return 'it is neither';
-  return nearest.path.length === 0 ? nearest.message : `field ${nearest.path.join('.')}: ${nearest.message}`;
+function jsonIn(text: string): unknown {
+  try {
+    return readJsonText(text).value;
+  } catch (error) {
+    if (!(error instanceof JsonTextError)) throw error;
+    throw invalid(`this is no JSON (${error.message}): a message is ${FORMS}`);
+  }
+}
+
+function invalid(message: string): DroverError {
+  return new DroverError('DRV_REQUEST_INVALID', message);
 }
 
 interface ChangesHead extends Position {

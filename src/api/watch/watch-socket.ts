@@ -8,7 +8,7 @@ import type { LineStream } from '../sockets/line-stream.js';
 import { MessagePacket } from '../sockets/message-packet.js';
 import { type ApiSocket, CLOSE, type SocketSpec } from '../sockets/socket.js';
 import type { Sight } from './watch-filter.js';
-import { errorText, namesSchema, type Position, parseWatchRequest } from './watch-messages.js';
+import { errorText, MOST_NAMES, namesSchema, type Position, parseWatchRequest } from './watch-messages.js';
 import { instanceOfLog } from './watched-log.js';
 import type { Subscription, Watcher, WatchSink } from './watcher.js';
 import type { Watchers } from './watchers.js';
@@ -19,7 +19,9 @@ const RESUMED_TOPIC = /^([^@]*)@([^:]*):(\d{1,15})$/;
 const listed = z
   .string()
   .transform((text) => text.split(',').map((name) => name.trim()))
-  .pipe(namesSchema)
+  .refine((names) => namesSchema.safeParse(names).success, {
+    error: `must be ${MOST_NAMES} names at most with commas between them`,
+  })
   .optional();
 
 const watchQuery = z.object({

@@ -5,6 +5,7 @@
  */
 import type { Configuration } from '../../model/configuration.js';
 import { type InstanceRecord, type InstanceStatus, withEnd } from '../../model/instance.js';
+import { isSameValue } from '../../model/plain/same-value.js';
 import type { MirrorReader } from '../../store/mirror.js';
 import { modify, type RecordSet } from '../../store/modify.js';
 import type { Logger } from '../../telemetry/logger.js';
@@ -118,7 +119,15 @@ function nextStatus(
   const isSelfReported = saysItIsReady(before, report);
   // An app that reported itself ONLINE stays ONLINE while it is being stopped, even if its node never saw it ready.
   const isStillUp = report.reason === 'stopping' && before.state === 'ONLINE' && before.pid === report.pid;
-  const { pid: _pid, gone: _gone, endedAt, awaitsReport, awaitsRestart, ...common } = before;
+  const {
+    pid: _pid,
+    gone: _gone,
+    saidHeartbeat: _said,
+    endedAt,
+    awaitsReport,
+    awaitsRestart,
+    ...common
+  } = before;
   const process =
     report.pid === null
       ? { pid: null, gone: report.gone, ...(endedAt !== undefined && { endedAt }) }
@@ -133,15 +142,18 @@ function nextStatus(
     reason: isSelfReported ? before.reason : report.reason,
     message: isSelfReported ? before.message : report.message,
     warning: report.warning,
+    keepsPort: report.keepsPort,
+    installed: report.installed ?? before.installed,
     restarts: report.restarts,
     exitCode: report.exitCode,
     exitSignal: report.exitSignal,
+    keepsFailing: report.keepsFailing,
     ...(isOver && { players: null, maxPlayers: null, tps: null }),
     ...(awaitsRestart === true && !isRestarted && { awaitsRestart }),
     ...process,
   };
-  const isSame = (Object.keys(after) as (keyof InstanceStatus)[]).every(
-    (field) => after[field] === before[field],
+  const isSame = (Object.keys(after) as (keyof InstanceStatus)[]).every((field) =>
+    isSameValue(after[field], before[field]),
   );
   if (!isSame) return { ...withFirstReadiness(before, after, facts), lastHeartbeat: facts.now };
   return awaitsReport === true || isRestarted ? after : undefined;

@@ -42,7 +42,6 @@ export class StatusMessages {
   readonly #options: StatusMessagesOptions;
   /** The approximate memory of each node's unrecorded reports, by node. The entry outlives the node's connection. */
   readonly #unrecordedBytes = new Map<string, number>();
-
   readonly #failures: RepeatedLog;
 
   constructor(options: StatusMessagesOptions) {
@@ -80,12 +79,13 @@ export class StatusMessages {
       intake.take(nodeId, reports).then(
         () => {
           forget();
+          this.#failures.clear();
           void this.#acknowledge(session, sequence);
         },
         (error: unknown) => {
           if (!transport.isOpen) return forget();
-          const line = `reports could not be recorded: ${messageOf(error)}; trying again`;
-          this.#failures.say(nodeId, line, { err: error, node: nodeId });
+          const message = 'reports could not be recorded; trying again';
+          this.#failures.say(messageOf(error), message, { err: error, node: nodeId });
           // The reports keep counting as unrecorded until the retry. Otherwise reports that fail at once would pile up.
           clock.setTimer(RECORD_RETRY_MS, () => {
             forget();

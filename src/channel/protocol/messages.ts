@@ -119,7 +119,7 @@ export type Assignment = z.output<typeof assignmentSchema>;
 const portProtocolSchema = z.enum(['tcp', 'udp']);
 export type PortProtocol = z.output<typeof portProtocolSchema>;
 
-const { state, pid, restarts, exitCode, gone } = storedStatusSchema.shape;
+const { state, installed, pid, restarts, exitCode, keepsFailing, gone } = storedStatusSchema.shape;
 
 /**
  * Everything that a wrapper knows of one instance. A report is complete, so that only the latest matters. The fields
@@ -134,6 +134,8 @@ export const reportSchema = z.object({
   message: sentence.nullable(),
   /** The warning, as in the status; absent: there is nothing to warn of. */
   warning: sentence.optional(),
+  /** The templates of the run that is up. Absent: nothing is up, or it has no templates. */
+  installed,
   pid,
   restarts,
   exitCode,
@@ -142,6 +144,9 @@ export const reportSchema = z.object({
   busyPort: placementSchema.shape.port,
   /** The protocol of `busyPort`; absent where the node cannot tell. */
   busyProtocol: portProtocolSchema.optional(),
+  /** As in the status. */
+  keepsFailing,
+  keepsPort: z.literal(true).optional(),
   gone,
 });
 export type Report = z.output<typeof reportSchema>;

@@ -1,5 +1,5 @@
 /**
- * Logs and standard input of an instance, over the channel. The wrapper's half answers; the master's half asks the node
+ * Logs, standard input and signals of an instance, over the channel. The wrapper's half answers; the master's half asks the node
  * that has the instance. Neither changes state.
  */
 import { z } from 'zod';
@@ -10,6 +10,8 @@ import type { FoundLines, LogSearchQuery } from '../../logs/search/log-search.js
 import { DroverError } from '../../model/errors.js';
 import type { InstanceRecord } from '../../model/instance.js';
 import { instanceIdSchema } from '../../model/names.js';
+import type { SendableSignal } from '../../model/plain/sendable-signals.js';
+import { type StopTo, sendableSignalSchema, stopToSchema } from '../../model/stopping.js';
 import type { CallPeer, Services } from '../protocol/calls.js';
 import { MOST_LONG_ANSWER_BYTES } from '../protocol/frame-codec.js';
 import {
@@ -25,6 +27,7 @@ import { askForSearch, logSearchServices } from './log-search.js';
 const READ_LOGS = 'read-logs';
 const FOLLOW_LOGS = 'follow-logs';
 const WRITE_STDIN = 'write-stdin';
+const SEND_SIGNAL = 'send-signal';
 const MOST_LINES = 1000;
 /** The most bytes of JSON in an answer. When the lines are longer, the oldest are left out. */
 const MOST_ANSWER_BYTES = 12 * 1024 * 1024;
@@ -48,6 +51,11 @@ const headSchema = z.discriminatedUnion('kind', [
 ]);
 const linesSchema = z.object({ lines: z.array(z.string()).max(MOST_LINES), totalLines: z.int().min(0) });
 const writeStdinSchema = z.object({ id: instanceIdSchema });
+const sendSignalSchema = z.object({
+  id: instanceIdSchema,
+  signal: sendableSignalSchema,
+  to: stopToSchema,
+});
 
 export type LogLines = z.output<typeof linesSchema>;
 
@@ -59,6 +67,8 @@ export function instanceServices(
     searchLog(id: string, query: LogSearchQuery, signal: AbortSignal): Promise<FoundLines>;
     /** Throws DRV_INSTANCE_NOT_RUNNING and the runtime's errors. */
     writeStdin(id: string, bytes: Buffer): Promise<void>;
+    /** Throws DRV_INSTANCE_NOT_RUNNING and the runtime's errors. */
+    sendSignal(id: string, signal: SendableSignal, to: StopTo): Promise<void>;
   },
 ): Services {
   return {
@@ -76,6 +86,10 @@ export function instanceServices(
     [WRITE_STDIN]: async (parameters, { body }) => {
       const { id } = writeStdinSchema.parse(parameters);
       await node.writeStdin(id, body ?? Buffer.alloc(0));
+    },
+    [SEND_SIGNAL]: async (parameters) => {
+      const { id, signal, to } = sendSignalSchema.parse(parameters);
+      await node.sendSignal(id, signal, to);
     },
   };
 }
@@ -154,12 +168,17 @@ export class InstanceStreams {
   }
 
   async writeStdin(record: InstanceRecord, bytes: Buffer): Promise<void> {
-    if (record.placement === null)
-      throw new DroverError(
-        'DRV_INSTANCE_NOT_RUNNING',
-        `instance ${record.id} is not running: it has no node yet`,
-      );
-    await this.#callsOf(record.placement.nodeId).call(WRITE_STDIN, { id: record.id }, { body: bytes });
+    await this.#callsTo(record).call(WRITE_STDIN, { id: record.id }, { body: bytes });
+  }
+
+  async sendSignal(record: InstanceRecord, signal: SendableSignal, to: StopTo): Promise<void> {
+    await this.#callsTo(record).call(SEND_SIGNAL, { id: record.id, signal, to });
+  }
+
+  #callsTo({ id, placement }: InstanceRecord): CallPeer {
+    if (placement === null)
+      throw new DroverError('DRV_INSTANCE_NOT_RUNNING', `instance ${id} is not running: it has no node yet`);
+    return this.#callsOf(placement.nodeId);
   }
 }
 

@@ -9,14 +9,14 @@ const NEWLINE = 0x0a;
 const MAX_STDIN_LINE_BYTES = 4000;
 
 /**
- * Throws DRV_INSTANCE_NOT_RUNNING when no process can read a command. A missing pid shows that; the state alone does
+ * Throws DRV_INSTANCE_NOT_RUNNING when no process can read a command, or get a signal. A missing pid shows that; the state alone does
  * not, because an app may have reported any state.
  */
-export function requireProcess({ id, placement, status }: InstanceRecord): void {
+export function requireProcess({ id, placement, status }: InstanceRecord, what = 'commands'): void {
   if (placement !== null && (status.state === 'ONLINE' || status.pid !== null)) return;
   throw new DroverError(
     'DRV_INSTANCE_NOT_RUNNING',
-    `instance ${id} is ${status.state} and takes no commands: start it first, or wait until it is ONLINE`,
+    `instance ${id} is ${status.state} and takes no ${what}: start it first, or wait until it is ONLINE`,
   );
 }
 

@@ -107,12 +107,14 @@ export class WatchStream {
     try {
       yield { type: 'open', isAgain };
       this.#subscriptions.connected((text) => socket.send(text));
-      for (;;) {
+      // After an abort nothing of what still arrived matters, a broken message neither.
+      while (!signal.aborted) {
         const message = await inbox.next();
         if ('problem' in message) return message;
         if (message.type !== 'error') this.#subscriptions.deliver(message);
         yield message;
       }
+      return { problem: 'it was ended here' };
     } finally {
       this.#subscriptions.disconnected();
       signal.removeEventListener('abort', onAbort);

@@ -11,7 +11,7 @@ import { ClientError, EXIT, usageError } from '../../command-tree/runs/client-er
 import { unpackZip } from '../../templates/library/unpack-zip.js';
 import { bytesOf } from '../../templates/tree/byte-stream.js';
 import { removeTree } from '../../templates/tree/remove-tree.js';
-import { MAX_TREE_ENTRIES, walkFile, walkTree } from '../../templates/tree/tree.js';
+import { TREE_LIMITS, walkFile, walkTree } from '../../templates/tree/tree.js';
 import type { ApiClient } from '../api-client.js';
 import { systemFailure } from '../connection/private-text.js';
 import { isGone } from '../print.js';
@@ -21,13 +21,6 @@ import { kindOfTarget, putDirectory, putFile } from './put-in-place.js';
 import { type Copied, templatePath } from './upload.js';
 
 type DownloadOptions = Pick<CopyStreams, 'stderr'> & { readonly signal: AbortSignal };
-
-/** The limits for unpacking are those of a master, which `docs/templates.md` names. A download has no size of its own. */
-const LIMITS = {
-  maxEntries: MAX_TREE_ENTRIES,
-  maxBytes: Number.MAX_SAFE_INTEGER,
-  maxRatio: 100,
-};
 
 /**
  * Throws a ClientError, or a DroverError for a zip that cannot be unpacked. After an error the target is unchanged,
@@ -88,7 +81,7 @@ async function fetchTree(
   const answer = await api.stream('POST', `${templatePath(from)}/export${query}`, { signal });
   const counted = withProgress(bytesOf(answer), placeText(from), stderr);
   await pipeline(Readable.from(counted, { objectMode: false }), createWriteStream(zip, { mode: 0o600 }));
-  await unpackZip(zip, tree, LIMITS, signal);
+  await unpackZip(zip, tree, TREE_LIMITS, signal);
 }
 
 async function put(from: TemplatePlace, tree: string, typed: string): Promise<Copied> {

@@ -4,6 +4,7 @@
  */
 
 import type { InstanceDetails } from '../../api/routes/instances/instance-details.js';
+import { hostPort } from '../../model/host-port.js';
 import type { InstanceInfo } from '../../model/instance.js';
 import { countText, durationText } from '../../model/words.js';
 import { type Columns, fieldsOf } from '../command.js';
@@ -18,7 +19,9 @@ const COMMON: Columns<InstanceInfo> = {
   AGE: ageOf,
   RESTARTS: ({ restarts }) => restarts,
 };
-const MESSAGE: Columns<InstanceInfo> = { MESSAGE: ({ message }) => message };
+const MESSAGE: Columns<InstanceInfo> = {
+  MESSAGE: ({ message, warning }: Partial<InstanceInfo>) => message ?? (warning && `warning: ${warning}`),
+};
 
 export const INSTANCE_COLUMNS = { ...COMMON, ...MESSAGE };
 
@@ -44,7 +47,7 @@ export function byConfiguration(a: InstanceInfo, b: InstanceInfo): number {
 
 /** The address that clients connect to; undefined without a port. */
 function addressOf({ hostAddress, allocatedPort }: InstanceInfo): string | undefined {
-  return allocatedPort === undefined ? undefined : `${hostAddress}:${allocatedPort}`;
+  return allocatedPort === undefined ? undefined : hostPort(hostAddress ?? '', allocatedPort);
 }
 
 /** `created ab12cd (lobby) on node n1, 10.0.0.1:25565`. */
@@ -79,11 +82,18 @@ export function describeInstance(details: InstanceDetails, now: number): Promise
     age: ageOf(details, now),
     restarts: details.restarts,
     'last exit': lastExitOf(details),
-    templates: templates?.map(({ group, name }) => `${group}/${name}`).join(', '),
+    templates: templates?.map((template) => versionText(template, now)).join(', '),
     players: players == null ? undefined : `${players} of ${maxPlayers ?? '?'}`,
     tps: details.tps,
     revision: revision && `${revision}${isRevisionCurrent === false ? ' (older than what is in force)' : ''}`,
   });
+}
+
+/** `lobby/paper (3f2a91c07be4, installed 5 min ago)`. */
+function versionText(template: InstanceDetails['templates'][number], now: number): string {
+  const { group, name, digest, installedAt }: Partial<typeof template> = template;
+  if (digest == null || installedAt == null) return `${group}/${name}`;
+  return `${group}/${name} (${digest}, installed ${durationText(Math.max(0, now - installedAt))} ago)`;
 }
 
 const BYTES_PER_MB = 1024 * 1024;

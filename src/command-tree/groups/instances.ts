@@ -1,6 +1,6 @@
 /** `instance ...`: shows instances, and changes what is wanted of them. */
 
-import { Option } from 'commander';
+import { Argument, Option } from 'commander';
 import type { InstanceDetails } from '../../api/routes/instances/instance-details.js';
 import type { InstanceLog } from '../../api/routes/instances/log-routes.js';
 import type { UpdatedInstance } from '../../api/routes/instances/update-route.js';
@@ -8,6 +8,7 @@ import type { InstanceExplanation } from '../../explain/explanation.js';
 import { renderInstanceExplanation } from '../../explain/render.js';
 import type { InstanceInfo } from '../../model/instance.js';
 import { MAX_CREATED } from '../../model/plain/command-limits.js';
+import { SENDABLE_SIGNALS, type SendableSignal } from '../../model/plain/sendable-signals.js';
 import type { LeftDirectories } from '../../model/run/left-directory.js';
 import { describe, listOf, messageText } from '../command.js';
 import { wholeNumber } from '../parsers.js';
@@ -138,6 +139,22 @@ export const INSTANCE_COMMANDS = {
     about: 'write a line to the standard input of an instance, exactly as typed',
     input: (id: string, words: readonly string[]) => ({ id, command: words.join(' ') }),
     text: (answer: InstanceMessage & { readonly command: string }) => messageText(answer),
+  }),
+  'instance signal': describe({
+    about:
+      'send a signal to the main process of an instance; SIGHUP has many servers read their settings again',
+    declare: (command) => {
+      command
+        .argument('<id>')
+        .addArgument(new Argument('<signal>', 'its name, such as SIGHUP').choices(SENDABLE_SIGNALS))
+        .option('--all', 'to every process of the instance');
+    },
+    input: (id: string, signal: SendableSignal, { all = false }: { readonly all?: boolean }) => ({
+      id,
+      signal,
+      all,
+    }),
+    text: (answer: InstanceMessage & { readonly signal: string }) => messageText(answer),
   }),
 };
 

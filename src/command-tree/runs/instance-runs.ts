@@ -60,6 +60,8 @@ export function instanceRuns(api: ApiCalls) {
     ),
     'instance delete': act('delete', (id): Promise<InstanceMessage> => api.send('DELETE', instancePath(id))),
     'instance execute': ({ id, command }) => api.send('POST', `${instancePath(id)}/execute`, { command }),
+    'instance signal': ({ id, signal, all }) =>
+      api.send('POST', `${instancePath(id)}/signal`, { signal, all }),
   } satisfies Partial<CommandRuns>;
 }
 

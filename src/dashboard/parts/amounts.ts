@@ -1,4 +1,5 @@
 /** Values as people read them. */
+import { hostPort } from '../../model/host-port.js';
 import type { InstanceInfo } from '../../model/instance.js';
 
 /** Shown in place of a missing value. */
@@ -46,5 +47,7 @@ export function plural(value: number, one: string, many = `${one}s`): string {
 
 /** The address of an instance; '': it has none. */
 export function addressOf({ hostAddress = '', allocatedPort }: InstanceInfo): string {
-  return hostAddress === '' || allocatedPort === undefined ? hostAddress : `${hostAddress}:${allocatedPort}`;
+  return hostAddress === '' || allocatedPort === undefined
+    ? hostAddress
+    : hostPort(hostAddress, allocatedPort);
 }

@@ -7,16 +7,9 @@ import { whileOpen } from '../../files/while-open.js';
 import { messageOf } from '../../model/errors.js';
 import { unpackZip } from '../../templates/library/unpack-zip.js';
 import { unpackTree } from '../../templates/transfer/bundle.js';
-import { MAX_TREE_ENTRIES } from '../../templates/tree/tree.js';
+import { TREE_LIMITS } from '../../templates/tree/tree.js';
 
-/** The most bytes that an archive may contain, unpacked. */
-const MAX_UNPACKED_BYTES = 16 * 1024 ** 3;
-const LIMITS = {
-  maxEntries: MAX_TREE_ENTRIES,
-  maxBytes: MAX_UNPACKED_BYTES,
-  maxRatio: 100,
-  isForeign: true,
-};
+const LIMITS = { ...TREE_LIMITS, isForeign: true };
 /** Offset of `ustar` in a tar, the last of the signatures. */
 const TAR_SIGNATURE_AT = 257;
 
@@ -57,8 +50,8 @@ async function* gunzipped(file: string, signal: AbortSignal): AsyncGenerator<Buf
   const feeding = pipeline(createReadStream(file), gunzip, { signal });
   feeding.catch(() => undefined);
   try {
+    // The end of the gzip counts, not that of the file: tools pad it with zeros, which nobody reads then.
     for await (const chunk of gunzip) yield chunk;
-    await feeding;
   } catch (error) {
     signal.throwIfAborted();
     throw new Error(`it is damaged: ${messageOf(error)}`);

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import type { Extension, StorageProvider } from '../extension.js';
 import { unpackArchive } from './archive-file.js';
 import { downloadChecked } from './http-download.js';
-import { parseSettings, storagesSchema, storageUrlSchema } from './settings.js';
+import { settingsReader, storagesSchema, storageUrlSchema } from './settings.js';
 
 const MB = 1024 ** 2;
 const DEFAULT_MAX_MB = 1024;
@@ -30,11 +30,11 @@ const archivesSchema = z.strictObject({
   allowPrivateRedirects: z.boolean().default(false),
 });
 
-const settingsSchema = storagesSchema(archivesSchema);
+const readSettings = settingsReader(storagesSchema(archivesSchema));
 
 export const httpExtension: Extension = {
   async activate({ settings, dataDirectory, registerStorage }) {
-    const { storages } = parseSettings(settingsSchema, settings);
+    const { storages } = readSettings(settings);
     for (const name of await readdir(dataDirectory))
       if (name.startsWith(UNFINISHED)) await rm(join(dataDirectory, name));
     for (const [key, archives] of Object.entries(storages))
@@ -48,6 +48,8 @@ function httpStorage(
 ): StorageProvider {
   const byName = new Map(Object.entries(templates));
   return {
+    list: async (group) =>
+      [...byName.keys()].flatMap((key) => (key.startsWith(`${group}/`) ? key.slice(group.length + 1) : [])),
     version: async (group, name) => byName.get(`${group}/${name}`)?.sha256 ?? null,
     download: async (group, name, directory, signal) => {
       const archive = byName.get(`${group}/${name}`);

@@ -4,18 +4,19 @@
  */
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
-import { chmod, mkdir, open } from 'node:fs/promises';
+import { mkdir, open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
-import type { S3Client } from '@aws-sdk/client-s3';
+import type { ListObjectsV2CommandOutput, S3Client } from '@aws-sdk/client-s3';
 import { z } from 'zod';
 import { systemCodeOf } from '../../files/system-error.js';
 import { messageOf } from '../../model/errors.js';
 import { eachBounded } from '../../templates/tree/each-bounded.js';
 import { objectionTo } from '../../templates/tree/path-objection.js';
-import { MAX_TREE_ENTRIES } from '../../templates/tree/tree.js';
+import { looksLikeProgram } from '../../templates/tree/program-file.js';
+import { TREE_LIMITS } from '../../templates/tree/tree.js';
 import type { Extension, StorageProvider } from '../extension.js';
-import { parseSettings, storagesSchema, storageUrlSchema } from './settings.js';
+import { settingsReader, storagesSchema, storageUrlSchema } from './settings.js';
 
 const CONNECT_LIMIT_MS = 5000;
 /** The longest wait for an answer, and between two bytes of an answer. */
@@ -25,7 +26,7 @@ const ATTEMPTS = 3;
 const PARALLEL_DOWNLOADS = 8;
 /** How many times an object is fetched when its body breaks off. */
 const BODY_ATTEMPTS = 3;
-const CREATE = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | constants.O_NOFOLLOW;
+const CREATE = constants.O_RDWR | constants.O_CREAT | constants.O_TRUNC | constants.O_NOFOLLOW;
 
 interface StoredObject {
   readonly key: string;
@@ -54,6 +55,14 @@ export class S3Storage implements StorageProvider {
     this.#pageKeys = pageKeys;
   }
 
+  async list(group: string, signal: AbortSignal): Promise<readonly string[]> {
+    const prefix = this.#prefixOf(group);
+    const names: string[] = [];
+    for await (const { CommonPrefixes = [] } of this.#pages({ Prefix: prefix, Delimiter: '/' }, signal))
+      for (const { Prefix = '' } of CommonPrefixes) names.push(Prefix.slice(prefix.length, -1));
+    return names;
+  }
+
   async version(group: string, name: string, signal: AbortSignal): Promise<string | null> {
     const objects = await this.#list(group, name, signal);
     if (objects.length === 0) return null;
@@ -64,7 +73,7 @@ export class S3Storage implements StorageProvider {
 
   async download(group: string, name: string, directory: string, signal: AbortSignal): Promise<void> {
     const objects = await this.#list(group, name, signal);
-    const { length } = this.#prefixOf(group, name);
+    const { length } = this.#prefixOf(`${group}/${name}`);
     const files = objects.map((object) => ({ object, path: object.key.slice(length) }));
     for (const { path, object } of files) {
       const objection = objectionTo(path);
@@ -82,28 +91,38 @@ export class S3Storage implements StorageProvider {
     this.#client?.then(({ client }) => client.destroy()).catch(() => undefined);
   }
 
-  #prefixOf(group: string, name: string): string {
+  #prefixOf(path: string): string {
     const { prefix } = this.#settings;
-    return `${prefix === undefined ? '' : `${prefix}/`}${group}/${name}/`;
+    return `${prefix === undefined ? '' : `${prefix}/`}${path}/`;
   }
 
   /** All objects of a template in the order of their keys, without objects that stand for directories. */
   async #list(group: string, name: string, signal: AbortSignal): Promise<StoredObject[]> {
-    const { sdk, client } = await this.#connect();
     const objects: StoredObject[] = [];
-    const wanted = { Bucket: this.#settings.bucket, Prefix: this.#prefixOf(group, name) };
+    for await (const { Contents = [] } of this.#pages(
+      { Prefix: this.#prefixOf(`${group}/${name}`) },
+      signal,
+    )) {
+      for (const { Key: key, ETag: etag = '', Size: size = 0 } of Contents)
+        if (key !== undefined && !key.endsWith('/')) objects.push({ key, etag, size });
+      if (objects.length > TREE_LIMITS.maxEntries)
+        throw new Error(`it holds more than ${TREE_LIMITS.maxEntries} objects, which no template can have`);
+    }
+    return objects.sort((a, b) => (a.key < b.key ? -1 : 1));
+  }
+
+  async *#pages(
+    wanted: { readonly Prefix: string; readonly Delimiter?: string },
+    signal: AbortSignal,
+  ): AsyncGenerator<ListObjectsV2CommandOutput> {
+    const { sdk, client } = await this.#connect();
+    const input = { ...wanted, Bucket: this.#settings.bucket };
     const paging = { client, pageSize: this.#pageKeys };
     try {
-      for await (const page of sdk.paginateListObjectsV2(paging, wanted, { abortSignal: signal })) {
-        for (const { Key: key, ETag: etag = '', Size: size = 0 } of page.Contents ?? [])
-          if (key !== undefined && !key.endsWith('/')) objects.push({ key, etag, size });
-        if (objects.length > MAX_TREE_ENTRIES)
-          throw new Error(`it holds more than ${MAX_TREE_ENTRIES} objects, which no template can have`);
-      }
+      yield* sdk.paginateListObjectsV2(paging, input, { abortSignal: signal });
     } catch (error) {
       explain(error);
     }
-    return objects.sort((a, b) => (a.key < b.key ? -1 : 1));
   }
 
   async #fetch(object: StoredObject, file: string, signal: AbortSignal): Promise<void> {
@@ -127,8 +146,7 @@ export class S3Storage implements StorageProvider {
     const command = new sdk.GetObjectCommand({ Bucket, Key: object.key, IfMatch: object.etag });
     const { Body } = await client.send(command, { abortSignal: signal }).catch(explain);
     if (!(Body instanceof Readable)) throw new BrokenBody('it came without content');
-    const isScript = await writeBody(Body, file, object, signal);
-    if (isScript) await chmod(file, 0o755);
+    await writeBody(Body, file, object, signal);
   }
 
   #connect(): Promise<Sdk> {
@@ -175,26 +193,24 @@ async function connect(settings: BucketSettings): Promise<Sdk> {
 /** Thrown when the connection ended, or the content is not the listed content. Another try may help. */
 class BrokenBody extends Error {}
 
-/** Writes an object to a file. Returns true when the file is a script. Errors of the disk pass unchanged. */
+/** Writes an object to a file, executable when it looks like a program. Errors of the disk pass unchanged. */
 async function writeBody(
   body: Readable,
   file: string,
   object: StoredObject,
   signal: AbortSignal,
-): Promise<boolean> {
+): Promise<void> {
   const handle = await open(file, CREATE, 0o644).catch((error: unknown) => nameClash(error, object));
   try {
     let size = 0;
-    let start = Buffer.alloc(0);
     for await (const chunk of chunksOf(body)) {
       signal.throwIfAborted();
-      if (start.length < 2) start = Buffer.concat([start, chunk.subarray(0, 2)]);
       size += chunk.length;
       if (size > object.size) break;
       await handle.writeFile(chunk);
     }
     if (size !== object.size) throw new BrokenBody(`its size is not the listed ${object.size} bytes`);
-    return start.toString('latin1', 0, 2) === '#!';
+    if (await looksLikeProgram(handle)) await handle.chmod(0o755);
   } finally {
     body.destroy();
     await handle.close();
@@ -250,11 +266,11 @@ const bucketSchema = z
 
 type BucketSettings = z.output<typeof bucketSchema>;
 
-const settingsSchema = storagesSchema(bucketSchema);
+const readSettings = settingsReader(storagesSchema(bucketSchema));
 
 export const s3Extension: Extension = {
   activate(context) {
-    const { storages } = parseSettings(settingsSchema, context.settings);
+    const { storages } = readSettings(context.settings);
     for (const [key, settings] of Object.entries(storages)) {
       const storage = new S3Storage(settings);
       context.registerStorage(key, storage);

@@ -65,6 +65,11 @@ function wordsOf(
   const path = resolve(directory, script);
   const kind = kindOf(path);
   const args = argumentsOf(app, 'args', notes);
+  if (kind === 'missing' && script === 'serve')
+    notes.changed(
+      app.nameOf('script'),
+      "pm2's own web server, which Drover has not: install a program named serve, or run nginx",
+    );
   if (kind === 'missing' && isProgramOfPath(app, script)) return [script, ...args];
   if (kind === 'missing')
     notes.changed(app.nameOf('script'), `${path} is not on this machine: it must be on those that run it`);

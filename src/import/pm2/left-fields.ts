@@ -21,6 +21,7 @@ const FIELDS: Readonly<Record<string, string>> = {
   'for source maps write node --enable-source-maps in the command': 'source_map_support',
   'Drover adds no source maps': 'disable_source_map_support',
   'Drover passes on none of its own environment': 'filter_env',
+  'Drover reads no such file: write its variables into environmentVariables': 'env_file',
   'instances have an id: DROVER_INSTANCE_ID': 'instance_var',
   'give the configuration the name that you want': 'append_env_to_name name_prefix',
   'Drover updates no checkouts': 'post_update',
@@ -72,7 +73,7 @@ const MAPPED: ReadonlySet<string> = new Set([
 export function noteLeftFields(app: Pm2App, notes: FieldNotes): void {
   const environment = app.kind === 'process' ? membersOf(app.fields.env) : undefined;
   for (const [field, value] of Object.entries(app.fields)) {
-    if (MAPPED.has(field) || field.startsWith('env_')) continue;
+    if (MAPPED.has(field) || (field.startsWith('env_') && !NOTES.has(field))) continue;
     const note = NOTES.get(field);
     // Every other field in the list of processes is a variable of the shell, or a figure that pm2 keeps.
     const isVariable = environment !== undefined && Object.hasOwn(environment, field);

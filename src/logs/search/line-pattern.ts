@@ -5,7 +5,10 @@
  */
 import { toPlainText } from '../../telemetry/plain-text.js';
 
-/** How many characters of a line readiness looks at. Longer lines are data, and the pattern is short. */
+/**
+ * How many characters of a line readiness looks at, from its beginning and from its last carriage return. Longer lines
+ * are data, and the pattern is short.
+ */
 const LOOKED_AT_CHARS = 8192;
 
 interface LinePatternOptions {
@@ -25,8 +28,8 @@ export function linePattern(
     .split('*')
     .filter((part) => part !== '')
     .map((part) => ({ length: part.length, find: textFinder(part) }));
-  return (line) => {
-    const text = fold(toPlainText(line.slice(0, mostChars)));
+  const holds = (part: string): boolean => {
+    const text = fold(toPlainText(part.slice(0, mostChars)));
     let from = 0;
     return parts.every(({ length, find }) => {
       const found = find(text, from);
@@ -34,6 +37,13 @@ export function linePattern(
       return found >= 0;
     });
   };
+  return (line) => holds(line) || (line.length > mostChars && holds(shownPart(line)));
+}
+
+/** The part of a line that a terminal shows in the end: what stands after the last return, as behind a progress bar. */
+function shownPart(line: string): string {
+  const text = line.replace(/\r+$/, '');
+  return text.slice(text.lastIndexOf('\r') + 1);
 }
 
 /**

@@ -6,6 +6,7 @@ export const DEFAULT_MINIMUM = 1;
 export const STOPPING_DEFAULTS = {
   stopSignal: 'SIGTERM',
   stopTimeoutSeconds: 10,
+  stopTo: 'main',
   restartPolicy: 'always',
 } as const;
 
@@ -17,10 +18,20 @@ export function withEveryDefault(configuration: Configuration): Configuration {
   const {
     stopSignal = STOPPING_DEFAULTS.stopSignal,
     stopTimeoutSeconds = STOPPING_DEFAULTS.stopTimeoutSeconds,
+    stopTo = STOPPING_DEFAULTS.stopTo,
     restartPolicy = STOPPING_DEFAULTS.restartPolicy,
     placement = 'spread',
     surplus = 'keep',
     onDelete = 'keep',
   } = configuration;
-  return { ...configuration, placement, surplus, onDelete, stopSignal, stopTimeoutSeconds, restartPolicy };
+  return {
+    ...configuration,
+    placement,
+    surplus,
+    onDelete,
+    stopSignal,
+    stopTimeoutSeconds,
+    stopTo,
+    restartPolicy,
+  };
 }

@@ -8,6 +8,8 @@ import { reasonSchema } from '../instance.js';
 /** The most lines that the schema accepts; a node sends fewer. */
 const MOST_LINES = 100;
 const MOST_EXITS = 20;
+/** A node names fewer. */
+const MOST_LEFT = 100;
 const MOST_CHARS = 65_536;
 
 const text = z.string().max(MOST_CHARS);
@@ -50,6 +52,8 @@ export const instanceDescriptionSchema = z.object({
   isPrepared: z.boolean(),
   /** True when processes of the ended run may still live. */
   hasRemains: z.boolean(),
+  /** The names of the processes that an end left and that still live; empty: none was found, or not known. */
+  left: z.array(text).max(MOST_LEFT).default([]),
   /** True when the run ended by itself, and its restart policy does not start it again. */
   isFinished: z.boolean().default(false),
   /** The state of the readiness check: the process is up, but not ready yet, or was not ready in time. */
@@ -57,14 +61,16 @@ export const instanceDescriptionSchema = z.object({
     .object({ reason: z.enum(['starting', 'not-ready']), message: text })
     .nullable()
     .default(null),
-  /** The stop under way. `killInMs` null: SIGKILL was sent already. */
+  /** The stop under way, or the ladder of what an end left. `killInMs` null: SIGKILL was sent already. */
   stop: z
     .object({
-      /** The latest rung of the stop ladder: a signal, or `the stop command`. */
+      /** The latest rung of the stop ladder: a signal, `the stop command`, or `nothing`. */
       signal: text,
       sentAgoMs: z.number(),
       next: z.object({ signal: text, inMs: z.number() }).optional(),
       killInMs: z.number().nullable(),
+      /** Why `next` waits: the runtime did not take it. Absent: nothing was refused. */
+      problem: text.optional(),
     })
     .nullable(),
   /** Time until the next try; null: no try is delayed. */

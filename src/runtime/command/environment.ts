@@ -6,6 +6,8 @@ import type { Configuration } from '../../model/configuration.js';
 import { substitute, type Variables } from './variables.js';
 
 const INHERITED = /^(PATH|HOME|USER|LANG|LC_[A-Z]+|TZ|SHELL|TERM)$/;
+/** Nobody sits at the terminal of an instance, so a pager would wait for ever. Git has a setting of its own before PAGER. */
+const NO_PAGER = Object.entries({ PAGER: 'cat', GIT_PAGER: 'cat' });
 const DEFAULT_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
 export interface EnvironmentFacts {
@@ -39,7 +41,9 @@ export function buildEnvironment(facts: EnvironmentFacts): Record<string, string
   const port = instance.port === null ? undefined : String(instance.port);
   // Use fromEntries: an assignment to a variable named `__proto__` would be lost.
   return Object.fromEntries([
-    ...(facts.inherited === null ? [] : [['PATH', DEFAULT_PATH] as const, ...inheritedFrom(facts.inherited)]),
+    ...(facts.inherited === null
+      ? []
+      : [['PATH', DEFAULT_PATH] as const, ...NO_PAGER, ...inheritedFrom(facts.inherited)]),
     ...Object.entries(configuration.environmentVariables).map(
       ([name, value]) => [name, substitute(value, variables)] as const,
     ),

@@ -27,13 +27,14 @@ const SHELL_WORDS: ReadonlySet<string> = new Set(
 
 /**
  * Returns the command with `exec` before its program where that changes nothing else; otherwise the command unchanged.
+ * `via`: words between `exec` and the program.
  */
-export function execSimple(command: string): string {
+export function execSimple(command: string, via = ''): string {
   const [assignments = ''] = ASSIGNMENTS.exec(command) ?? [];
   const rest = command.slice(assignments.length);
   const word = PROGRAM.exec(rest)?.[2];
   if (word === undefined || SHELL_WORDS.has(word) || needsShell(rest)) return command;
-  return `${assignments.trimStart()}exec ${rest}`;
+  return `${assignments.trimStart()}exec ${via}${rest}`;
 }
 
 /**

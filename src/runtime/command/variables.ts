@@ -10,6 +10,8 @@ import { isBuiltInVariable, type Placeholder, placeholdersIn } from '../../model
 export interface VariableFacts {
   readonly instance: { readonly id: string; readonly port: number | null; readonly hostAddress: string };
   readonly configuration: Pick<Configuration, 'name' | 'ramMB' | 'cpu' | 'properties'>;
+  /** The working directory as the program sees it, an absolute path. */
+  readonly workingDirectory: string;
   readonly node: { readonly nodeId: string; readonly address: string };
   /** `ip` is the resolved `address`. */
   readonly master: {
@@ -31,7 +33,8 @@ const PERCENT = 0x25;
  * Makes all variables of one instance. Properties never override a built-in name. An instance without a port has no
  * PORT variable, and `%PORT%` stays as it is.
  */
-export function buildVariables({ instance, configuration, node, master, added }: VariableFacts): Variables {
+export function buildVariables(facts: VariableFacts): Variables {
+  const { instance, configuration, workingDirectory, node, master, added } = facts;
   const variables = new Map(added);
   for (const [name, value] of Object.entries(configuration.properties)) {
     if (!isBuiltInVariable(name)) variables.set(name, value);
@@ -47,6 +50,7 @@ export function buildVariables({ instance, configuration, node, master, added }:
     .set('MASTER_IP', master.ip)
     .set('MASTER_PORT', String(master.port))
     .set('MASTER_API_PORT', String(master.apiPort))
+    .set('WORKING_DIRECTORY', workingDirectory)
     .set('RAM_MB', String(configuration.ramMB))
     .set('CPU', String(configuration.cpu));
 }

@@ -5,7 +5,7 @@
  * output is copied byte for byte, so the size of the log tells how much of it was copied.
  */
 import type { Readable } from 'node:stream';
-import { isDiskFull } from '../../files/system-error.js';
+import { isDiskClosed } from '../../files/system-error.js';
 import { bytesAfter, SegmentWriter } from '../../logs/segment-writer.js';
 import { Backoff } from '../../loop/backoff.js';
 import { pause } from '../../loop/pause.js';
@@ -135,8 +135,8 @@ export class ContainerLog {
     try {
       this.#writer.open();
     } catch (error) {
-      // Run even with a full disk: the writer drops lines, counts them, and writes again when there is room.
-      if (!isDiskFull(error)) throw startFailed(`cannot open its log: ${publicMessage(error)}`, error);
+      // Run even with a full or read-only disk: the writer drops lines, counts them, and writes again when there is room.
+      if (!isDiskClosed(error)) throw startFailed(`cannot open its log: ${publicMessage(error)}`, error);
     }
   }
 

@@ -61,15 +61,25 @@ export class ContainerUsage {
     return found;
   }
 
+  /** The pid of a container's main process, if it is the same process here; undefined: it is not. */
+  async visiblePid(id: string): Promise<number | undefined> {
+    const { pid } = await this.#engine.inspect(id);
+    return groupOfMain(id, pid) === null ? undefined : pid;
+  }
+
   async #find(id: string): Promise<ContainerGroup | null> {
     const { pid } = await this.#engine.inspect(id);
-    if (pid === 0) return null;
-    try {
-      return groupOf(id, readOwnGroups(pid));
-    } catch {
-      // The process is not visible here: the engine counts its processes in another PID namespace.
-      return null;
-    }
+    return groupOfMain(id, pid);
+  }
+}
+
+function groupOfMain(id: string, pid: number): ContainerGroup | null {
+  if (pid === 0) return null;
+  try {
+    return groupOf(id, readOwnGroups(pid));
+  } catch {
+    // The process is not visible here: the engine counts its processes in another PID namespace.
+    return null;
   }
 }
 

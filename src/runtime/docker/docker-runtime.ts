@@ -96,14 +96,15 @@ export class DockerRuntime implements Runtime {
   }
 
   /** Signals the container's main process; SIGKILL ends everything in the container. */
-  async signal(run: RunId, signal: NodeJS.Signals): Promise<void> {
+  async signal(run: RunId, signal: NodeJS.Signals): Promise<readonly []> {
     const live = await this.#live(run);
-    if (live === undefined) return;
+    if (live === undefined) return [];
     try {
       await live.session.engine.kill(live.containerId, signal);
     } catch (error) {
       if (!isUnknown(error) && !isNotNow(error)) throw error;
     }
+    return [];
   }
 
   async isAlive(run: RunId): Promise<boolean> {
@@ -122,6 +123,11 @@ export class DockerRuntime implements Runtime {
       return known?.exit === null ? [known] : [];
     });
     return session.usage.measure(live, this.#release.signal);
+  }
+
+  async mainPid(run: RunId): Promise<number | undefined> {
+    const live = await this.#live(run);
+    return live && (await live.session.usage.visiblePid(live.containerId));
   }
 
   async write(run: RunId, bytes: Buffer): Promise<void> {

@@ -30,10 +30,11 @@ import type { TemplateCache } from '../../templates/transfer/cache.js';
 import { asUser } from '../command/as-user.js';
 import { substituteCommand } from '../command/command-variables.js';
 import { buildEnvironment } from '../command/environment.js';
-import { execSimple } from '../command/exec-command.js';
 import { missingInText, missingText } from '../command/missing-variables.js';
 import type { NodeUsers, RunUser } from '../command/node-users.js';
+import { callOf } from '../command/odd-names.js';
 import { buildVariables, type Variables } from '../command/variables.js';
+import { DEFAULT_WORKDIR } from '../docker/engine/docker-settings.js';
 import { AUTHORITY_IN_CONTAINER, type StartSpec } from '../runtime.js';
 import { authorityFile } from './api-authority.js';
 import { directorySizes, instanceDirectories } from './directory-sizes.js';
@@ -157,7 +158,7 @@ export class LocalInstallation {
       variables,
       commandVariables,
     });
-    const call = { command: execSimple(command), environment };
+    const call = callOf({ command, environment });
     const setpriv =
       user === undefined || isContainer
         ? undefined
@@ -241,6 +242,10 @@ export class LocalInstallation {
       ...(added !== undefined && { added }),
       instance: assignment,
       configuration,
+      workingDirectory:
+        configuration.runtime === DOCKER
+          ? (configuration.properties.dockerWorkdir ?? DEFAULT_WORKDIR)
+          : join(this.#options.runningDirectory, instanceId),
       node: { nodeId: this.#options.nodeId, address: this.#options.address },
       master: {
         address,

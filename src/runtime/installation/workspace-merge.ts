@@ -4,9 +4,11 @@
  */
 import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
-import { systemCodeOf } from '../../files/system-error.js';
+import { isMissing, systemCodeOf } from '../../files/system-error.js';
 import { DroverError } from '../../model/errors.js';
+import { eachBounded, FILE_PARALLELISM } from '../../templates/tree/each-bounded.js';
 import { type EntryKind, OpenDirectory } from '../../templates/tree/open-directory.js';
+import { hashOfFile } from './installed-files.js';
 import type { WorkspaceItem } from './workspace-layers.js';
 
 interface MergeRequest {
@@ -25,6 +27,8 @@ const WHAT: Readonly<Record<EntryKind, string>> = {
   link: 'a symbolic link',
   other: 'a device, socket or pipe',
 };
+
+const UNREADABLE = 'unreadable';
 
 /** Finds the missing entries of one working directory, and moves them in. */
 export class WorkspaceMerge {
@@ -64,6 +68,44 @@ export class WorkspaceMerge {
     await this.#inDirectory('', OpenDirectory.open(this.#request.directory), (directory) =>
       this.#installIn(directory, '', { staging, paths, signal }),
     );
+  }
+
+  /**
+   * The hashes of the files that are there already, by path: of those in `paths`, or of all. Call it after `select`,
+   * which refuses links.
+   */
+  async hashes(signal: AbortSignal, paths?: ReadonlySet<string>): Promise<Map<string, string>> {
+    const hashes = new Map<string, string>();
+    await this.#inDirectory('', OpenDirectory.open(this.#request.directory), (directory) =>
+      this.#hashIn(directory, '', { hashes, paths, signal }),
+    );
+    return hashes;
+  }
+
+  async #hashIn(
+    directory: OpenDirectory,
+    parent: string,
+    job: {
+      readonly hashes: Map<string, string>;
+      readonly paths: ReadonlySet<string> | undefined;
+      readonly signal: AbortSignal;
+    },
+  ): Promise<void> {
+    await eachBounded(this.#children.get(parent) ?? [], FILE_PARALLELISM, job.signal, async (item) => {
+      const name = nameOf(item.path);
+      if (this.#shared.has(item.path))
+        await this.#inDirectory(item.path, directory.child(name), (child) =>
+          this.#hashIn(child, item.path, job),
+        );
+      else if (item.kind === 'file' && job.paths?.has(item.path) !== false)
+        try {
+          job.hashes.set(item.path, await hashOfFile(directory.entry(name), job.signal));
+        } catch (error) {
+          job.signal.throwIfAborted();
+          // A file that the instance has closed to Drover counts as changed.
+          if (!isMissing(error)) job.hashes.set(item.path, UNREADABLE);
+        }
+    });
   }
 
   async #selectIn(

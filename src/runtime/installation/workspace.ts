@@ -19,6 +19,8 @@ import { removeTree } from '../../templates/tree/remove-tree.js';
 import { syncTree } from '../../templates/tree/sync-tree.js';
 import type { Variables } from '../command/variables.js';
 import { modifyFiles } from './file-modifications.js';
+import { InstalledFiles, type InstalledHashes } from './installed-files.js';
+import { basisOf, compareFile, hashesIn, keptWarnings, stillKept, UNKNOWN } from './kept-files.js';
 import { closeToOthers, give, giveEntries, modeOf, PRIVATE, takeOver } from './tree-owner.js';
 import { copyItems } from './workspace-copy.js';
 import { type Layer, mergeLayers, type WorkspaceItem } from './workspace-layers.js';
@@ -34,6 +36,8 @@ const REMOVED = '.removed-';
 interface WorkspacesOptions {
   /** `running/` of the node; made when missing. */
   readonly runningDirectory: string;
+  /** Where the records of `InstalledFiles` are; made when needed. */
+  readonly installedDirectory: string;
   readonly cache: Pick<TemplateCache, 'pin' | 'tree' | 'discard'>;
   readonly packThreads: PackThreads;
   readonly logger: Logger;
@@ -64,11 +68,13 @@ export class Workspaces {
   readonly #cache: WorkspacesOptions['cache'];
   readonly #packThreads: PackThreads;
   readonly #logger: Logger;
+  readonly #installed: InstalledFiles;
   readonly #removals = new Set<Promise<void>>();
   #isPassage = false;
 
-  constructor({ runningDirectory, cache, packThreads, logger }: WorkspacesOptions) {
+  constructor({ runningDirectory, installedDirectory, cache, packThreads, logger }: WorkspacesOptions) {
     this.#running = runningDirectory;
+    this.#installed = new InstalledFiles(installedDirectory);
     this.#cache = cache;
     this.#packThreads = packThreads;
     this.#logger = logger;
@@ -85,6 +91,7 @@ export class Workspaces {
       this.#logger.info({ name }, 'removed what an earlier daemon left unfinished');
       await removeTree(join(this.#running, name));
     }
+    await this.#installed.removeOthers((id) => existsSync(join(this.#running, id)));
   }
 
   /** Waits for directories that are being deleted. Idempotent. */
@@ -93,8 +100,8 @@ export class Workspaces {
   }
 
   /**
-   * Makes the working directory: fresh from the templates, or with `keep` by adding the missing entries. After an error
-   * or an abort an existing directory is as it was; a merge cut off between two files is completed by the next call.
+   * Makes the working directory fresh from the templates. With `keep` it adds missing entries, and replaces files that
+   * the instance has not changed since Drover installed them. After an error or an abort an existing directory is as it was; a merge cut off between two files is completed by the next call.
    * Only one call at a time per instance; repeatable. Resolves with the requests that could not be met, for the
    * operator; they do not hinder the start. Throws DRV_TEMPLATE_UNKNOWN or DRV_TEMPLATE_CORRUPT for templates that the
    * cache lacks, DRV_WORKSPACE_UNSAFE when a link or another kind of entry is in the way, DRV_DISK_WRITE_FAILED.
@@ -125,6 +132,7 @@ export class Workspaces {
   async remove(instanceId: string): Promise<void> {
     const away = this.#moveAway(instanceId);
     if (away !== null) await removeTree(away);
+    await this.#installed.remove(instanceId);
   }
 
   async #build(
@@ -139,11 +147,13 @@ export class Workspaces {
     if (items.size > 0) {
       return this.#inStaging(request, items, async (staging) => {
         if (request.keep) await syncTree(staging, [...items.values()], request.signal);
+        const files = request.keep ? await hashesIn(staging, items.values(), request.signal) : undefined;
         request.signal.throwIfAborted();
         await this.#replace(request.instanceId, async () => {
           await give(staging, request.owner);
           renameSync(staging, directory);
         });
+        if (files !== undefined) await this.#note(request, {}, files);
       });
     }
     await this.#replace(request.instanceId, async () => {
@@ -168,19 +178,69 @@ export class Workspaces {
       override,
     });
     const selected = await merge.select(signal);
-    const isKept = new Set(items.keys());
-    for (const { path } of selected) isKept.delete(path);
+    const record = items.size === 0 ? undefined : await this.#installed.read(instanceId);
+    const isSame = items.size === 0 || record?.head.basis === basisOf(request);
+    if (!isSame && !override) return this.#renew(request, { merge, items, selected, record });
+    const before = record?.head.kept ?? {};
+    const kept = override ? {} : await stillKept(before, merge, selected, signal);
+    const isChosen = new Set(selected.map(({ path }) => path));
     // Leave out the files that the instance keeps: they were modified at their installation, and belong to the instance
     // now.
-    const fileModifications = request.fileModifications.filter((path) => !isKept.has(path));
-    const missing = new Map(selected.map((item) => [item.path, item]));
-    if (missing.size === 0) {
-      return modifyFiles({ ...request, directory, items: missing, files: fileModifications });
-    }
-    return this.#inStaging({ ...request, fileModifications }, missing, async (staging) => {
+    const fileModifications = request.fileModifications.filter(
+      (path) => isChosen.has(path) || !items.has(path),
+    );
+    const chosen = new Map(selected.map((item) => [item.path, item]));
+    const settled = Object.entries(before).filter(([path]) => kept[path] === undefined);
+    if (chosen.size === 0 && settled.length === 0)
+      return [
+        ...(await modifyFiles({ ...request, directory, items: chosen, files: fileModifications })),
+        ...keptWarnings(kept),
+      ];
+    const warnings = await this.#inStaging({ ...request, fileModifications }, chosen, async (staging) => {
       await syncTree(staging, selected, signal);
+      const files = await hashesIn(staging, selected, signal);
       await merge.install(staging, selected, signal);
+      await this.#note(request, kept, { ...record?.files(), ...Object.fromEntries(settled), ...files });
     });
+    return [...warnings, ...keptWarnings(kept)];
+  }
+
+  /**
+   * Brings other templates, or other values of variables, into a directory that is kept. A file that the instance has
+   * changed since its install stays as it is, and is named if the templates have another content for it now.
+   */
+  async #renew(request: PrepareRequest, { merge, items, selected, record }: Renewal): Promise<string[]> {
+    const { signal } = request;
+    const kept: Record<string, string> = {};
+    const warnings = await this.#inStaging(request, items, async (staging) => {
+      const wanted = await hashesIn(staging, items.values(), signal);
+      const before = record?.files() ?? {};
+      const files: Record<string, string> = { ...before, ...wanted };
+      const chosen = new Set(selected.map(({ path }) => path));
+      for (const [path, present] of await merge.hashes(signal)) {
+        if (chosen.has(path)) continue;
+        const [is = '', was] = [wanted[path], before[path]];
+        const what = compareFile({ present, wanted: is, installed: was, isRecorded: record !== undefined });
+        if (what === 'replace') chosen.add(path);
+        else if (what !== 'same') files[path] = what === 'unknown' ? UNKNOWN + is : (was ?? UNKNOWN + is);
+        if (what === 'kept') kept[path] = is;
+      }
+      const isToMove = ({ path, kind }: WorkspaceItem): boolean => kind === 'directory' || chosen.has(path);
+      const moved = [...items.values()].filter(isToMove);
+      await syncTree(staging, moved, signal);
+      await merge.install(staging, moved, signal);
+      await this.#note(request, kept, files);
+    });
+    return [...warnings, ...keptWarnings(kept)];
+  }
+
+  /** Notes what is installed now. `files`: the hashes of all files that Drover installed. */
+  #note(
+    request: PrepareRequest,
+    kept: Readonly<Record<string, string>>,
+    files: InstalledHashes,
+  ): Promise<void> {
+    return this.#installed.write(request.instanceId, { basis: basisOf(request), kept }, files);
   }
 
   /**
@@ -313,6 +373,14 @@ export class Workspaces {
   #beside(prefix: string, instanceId: string): string {
     return join(this.#running, `${prefix}${instanceId}-${randomBytes(6).toString('hex')}`);
   }
+}
+
+interface Renewal {
+  readonly merge: WorkspaceMerge;
+  readonly items: ReadonlyMap<string, WorkspaceItem>;
+  /** The items that the directory lacks. */
+  readonly selected: readonly WorkspaceItem[];
+  readonly record: Awaited<ReturnType<InstalledFiles['read']>>;
 }
 
 /** Removes the directory at once if it is empty, which spares the thread pool the work. False: it is not empty. */

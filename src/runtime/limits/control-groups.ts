@@ -93,6 +93,10 @@ export class ControlGroups implements ResourceLimits {
     return true;
   }
 
+  isOpen(run: RunId): boolean {
+    return directoriesOf(this.#knownGroup(run)).length > 0;
+  }
+
   wasOutOfMemory(run: RunId): boolean {
     return (
       this.#hierarchy.memoryKills(this.#knownGroup(run)) > (this.#open.get(runKeyOf(run))?.killsTold ?? 0)

@@ -40,22 +40,34 @@ export class ProcessUsage {
   /** The usage by `<instanceId>/<run>`. Runs without a live process are left out. */
   async read(runs: readonly LedRun[]): Promise<ReadonlyMap<string, Usage>> {
     if (runs.length === 0) return new Map();
-    const byLeader = new Map(runs.map(({ run, pid }) => [pid, keyOf(run)]));
-    const asked = new Set(runs.map(({ run }) => keyOf(run)));
     const sums = new Map<string, Sum>();
-    const marks = new Map<string, string | null>();
-    for (const entry of await this.#table.scan()) {
-      if (entry.isZombie) continue;
-      const key = byLeader.get(entry.session) ?? byLeader.get(entry.group) ?? this.#runOf(entry, marks);
-      if (key !== undefined && asked.has(key)) add(sums, key, entry);
-    }
-    this.#marks = marks;
+    await this.#each(runs, (key, entry) => add(sums, key, entry));
     return new Map(
       [...sums].map(([key, { ticks, pages, processes }]) => [
         key,
         { cpuSeconds: ticks / TICKS_PER_SECOND, memoryBytes: pages * this.#pageBytes, processes },
       ]),
     );
+  }
+
+  /** The pids of a run's processes. */
+  async pids(run: LedRun): Promise<number[]> {
+    const pids: number[] = [];
+    await this.#each([run], (_key, { pid }) => pids.push(pid));
+    return pids;
+  }
+
+  /** Calls `found` for each process of the runs, with the run's `<instanceId>/<run>`. */
+  async #each(runs: readonly LedRun[], found: (key: string, entry: MarkedEntry) => void): Promise<void> {
+    const byLeader = new Map(runs.map(({ run, pid }) => [pid, keyOf(run)]));
+    const asked = new Set(runs.map(({ run }) => keyOf(run)));
+    const marks = new Map<string, string | null>();
+    for (const entry of await this.#table.scan()) {
+      if (entry.isZombie) continue;
+      const key = byLeader.get(entry.session) ?? byLeader.get(entry.group) ?? this.#runOf(entry, marks);
+      if (key !== undefined && asked.has(key)) found(key, entry);
+    }
+    this.#marks = marks;
   }
 
   #runOf(entry: MarkedEntry, seen: Map<string, string | null>): string | undefined {

@@ -30,6 +30,9 @@ export interface ResourceLimits extends RunGroups {
    */
   adopt(run: RunId, pid: number, limits: RunLimits): Promise<boolean>;
 
+  /** True when the run has a control group, which holds all its processes wherever they go. */
+  isOpen(run: RunId): boolean;
+
   /** True when the memory limit ended a process of the run and `noteKills` has not reported it. */
   wasOutOfMemory(run: RunId): boolean;
 
@@ -63,6 +66,7 @@ export function advisoryLimits(reason: string): ResourceLimits {
     advisory: reason,
     open: async () => [],
     adopt: async () => false,
+    isOpen: () => false,
     wasOutOfMemory: () => false,
     noteKills: () => 0,
     usage: () => undefined,

@@ -4,10 +4,12 @@
  */
 import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { isRunning, type ProcessStamp } from '../../files/processes.js';
 import type { Clock } from '../../loop/clock.js';
 import { messageOf } from '../../model/errors.js';
 import type { RuntimeOffer } from '../../model/node.js';
 import type { Attachment, TerminalSize } from '../../model/run/attachment.js';
+import type { StopTo } from '../../model/stopping.js';
 import type { Logger } from '../../telemetry/logger.js';
 import { notRunning, unavailable } from '../failures.js';
 import type { RunGroups } from '../instance-processes.js';
@@ -22,7 +24,6 @@ import { attachToOwner } from './owner-attachment.js';
 import { OwnerConnection } from './owner-connection.js';
 import type { OwnerKind } from './owner-launch.js';
 import type { OwnerHeld } from './protocol.js';
-import { endRemains } from './remains.js';
 import { RunBook } from './run-book.js';
 import { checkSpec } from './start-spec.js';
 import { checkInput } from './stdin-limits.js';
@@ -50,7 +51,7 @@ export interface KeptRuntimeOptions {
 /** The differences between the runtimes whose runs an owner holds. */
 export interface KeptKind extends OwnerKind {
   /**
-   * True: runs end with their owner, and processes that survive it are ended before a new start. False: the next owner
+   * True: runs end with their owner, and what survives it is left to the supervisor. False: the next owner
    * takes over all runs, and nothing is lost.
    */
   readonly diesWithOwner: boolean;
@@ -96,7 +97,7 @@ export class KeptRuntime implements Runtime {
   async adopt(): Promise<readonly Held[]> {
     const owner = this.#owner();
     if (!(await owner.find())) {
-      if (this.#kind.diesWithOwner) await this.#endRemains();
+      if (this.#kind.diesWithOwner) await this.#loseRuns();
       else if (this.#kind.hasLeftRuns()) await owner.reach();
     }
     return this.#book.all();
@@ -106,8 +107,16 @@ export class KeptRuntime implements Runtime {
     return this.#book.all();
   }
 
-  async signal(run: RunId, signal: NodeJS.Signals): Promise<void> {
-    await this.#processes.signal(run, this.#book.leaderOf(run), signal);
+  async signal(run: RunId, signal: NodeJS.Signals, to?: StopTo): Promise<readonly ProcessStamp[]> {
+    return await this.#processes.signal(run, this.#book.leaderOf(run), signal, to);
+  }
+
+  isProcessAlive(main: ProcessStamp): boolean {
+    return isRunning(main);
+  }
+
+  async processNames(run: RunId): Promise<readonly string[]> {
+    return await this.#processes.names(run, this.#book.leaderOf(run));
   }
 
   async isAlive(run: RunId): Promise<boolean> {
@@ -219,20 +228,18 @@ export class KeptRuntime implements Runtime {
   }
 
   async #onDead(): Promise<void> {
-    this.#options.logger.error(`${this.#kind.title} died; its instances are ended and reported as lost`);
-    await this.#endRemains();
+    this.#options.logger.error(`${this.#kind.title} died; its instances are hung up and ended`);
+    await this.#loseRuns();
     this.#events.tellLost();
   }
 
-  async #endRemains(): Promise<void> {
-    const { clock, logger } = this.#options;
-    const found = await endRemains({
-      processes: this.#processes,
-      clock,
-      logger,
-      known: this.#book.liveRuns(),
-      leaderOf: (run) => this.#book.leaderOf(run),
-    });
-    this.#book.loseAll(found, clock.now());
+  /**
+   * Notes the end of the runs whose owner is gone: nobody holds their terminal and log any more. The supervisor ends
+   * what lives on, as after every end.
+   */
+  async #loseRuns(): Promise<void> {
+    const marked = await this.#processes.marked();
+    marked.sort((a, b) => a.run - b.run);
+    this.#book.loseAll(marked, this.#options.clock.now());
   }
 }

@@ -2,7 +2,7 @@
 import { accessSync, constants as fsConstants, statSync } from 'node:fs';
 import { uptime } from 'node:os';
 import { signalName } from '../../files/processes.js';
-import { isDiskFull } from '../../files/system-error.js';
+import { isDiskClosed } from '../../files/system-error.js';
 import { SegmentWriter } from '../../logs/segment-writer.js';
 import { publicMessage } from '../../model/public-message.js';
 import { startFailed } from '../failures.js';
@@ -21,8 +21,8 @@ export function openLog(log: StartRequest['log']): SegmentWriter {
     // own line.
     writer.endLine();
   } catch (error) {
-    // A full disk must not hinder a start: the writer drops lines, counts them, and goes on when there is room.
-    if (!isDiskFull(error)) throw new Error(`cannot open its log: ${publicMessage(error)}`);
+    // A full or read-only disk must not hinder a start: the writer drops lines, counts them, and goes on when there is room.
+    if (!isDiskClosed(error)) throw new Error(`cannot open its log: ${publicMessage(error)}`);
   }
   return writer;
 }

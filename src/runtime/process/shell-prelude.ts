@@ -32,6 +32,12 @@ export const JOIN_GROUPS =
   `case $- in *f*) set +f; printf "%s\\n" "${NOT_LIMITED}";; esac`;
 
 /**
+ * Gives the program the soft limit of open files that systemd gives, too. Node raises its own to the hard limit, which
+ * programs that use select() or close all descriptors do not survive. A program that needs more raises it itself.
+ */
+export const LIMIT_FILES = 'ulimit -Sn 1024 2>/dev/null';
+
+/**
  * The script for `sh -c`; its parameter is the path of the file that will hold the order. The shell opens the file
  * first, waits for a line on the terminal, and then runs the file through its own descriptor: see order-file.ts.
  */
@@ -82,11 +88,13 @@ ${SAY_READY}
 cd -P -- ${quoted(workingDirectory)} || exit 1
 set -- ${[...controlGroups, command].map(quoted).join(' ')}
 ${JOIN_GROUPS}
+${LIMIT_FILES}
 unset ${ADDED_BY_SHELLS}
 ${exported.map(([name, value]) => `export ${name}=${quoted(value)}\n`).join('')}exec ${env === '' ? '' : `/usr/bin/env ${env}`}/bin/sh -c "$1"
 `;
 }
 
-function quoted(text: string): string {
+/** `text` as one word of a shell command. */
+export function quoted(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -3,6 +3,8 @@
  * exit is kept on disk until a daemon acknowledges it. Everything that a new owner needs stands in the run's directory.
  */
 import { randomBytes } from 'node:crypto';
+import { setTimeout } from 'node:timers/promises';
+import { isDiskClosed } from '../../files/system-error.js';
 import type { SegmentWriter } from '../../logs/segment-writer.js';
 import type { HeldRun, View, Viewer } from '../owner/held-run.js';
 import type { OwnerExit, OwnerHeld, StartRequest } from '../owner/protocol.js';
@@ -23,6 +25,7 @@ import { SessionViews } from './view/session-views.js';
 /** How long a session may take to begin: usually milliseconds, more on a very busy machine. */
 const START_PATIENCE_MS = 30_000;
 const TAKE_UP_PATIENCE_MS = 5000;
+const FORGET_RETRY_MS = 2000;
 /** How many bytes a tool's closing words may take. No tool writes as many. */
 const LONGEST_WORDS_BYTES = 512;
 /** After this many looks (every 2 s) at a dead program whose shell reports no end, the session counts as killed. */
@@ -165,7 +168,15 @@ export class HeldSession implements HeldRun {
 
   async forget(): Promise<void> {
     await this.#removal;
-    await this.#directory.remove();
+    let isGone = false;
+    while (!isGone)
+      isGone = await this.#directory.remove().then(
+        () => true,
+        async (error: unknown) => {
+          if (!isDiskClosed(error)) throw error;
+          return await setTimeout(FORGET_RETRY_MS, false);
+        },
+      );
   }
 
   /**

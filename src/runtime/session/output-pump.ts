@@ -84,7 +84,7 @@ export class OutputPump {
       const ready = exit === undefined ? certainBytes(output) : outputBytes;
       this.#move(output.subarray(0, ready));
       moved += ready;
-      if (exit !== undefined || ready === 0) return { exit, isDone: true };
+      if (exit !== undefined || (ready === 0 && !this.#beginAgain())) return { exit, isDone: true };
     }
     return { exit: undefined, isDone: false };
   }
@@ -129,12 +129,18 @@ export class OutputPump {
 
   /** Goes on with the next spool file. False: there is none. */
   #goOn(): boolean {
-    if (!this.#spool.hasNext) return false;
+    if (!this.#spool.hasNext) return this.#beginAgain();
     // The tool may have written to this file after the read that found nothing, and before it began the next file.
     if (this.#spool.fileBytes > this.#spool.place.offset) return true;
     this.#spool.moveOn();
     if (this.#save()) this.#spool.clear();
     return true;
+  }
+
+  #beginAgain(): boolean {
+    const isNew = this.#spool.beginAgain();
+    if (isNew) this.#save();
+    return isNew;
   }
 
   #save(): boolean {

@@ -10,7 +10,7 @@
  * run's mark has another name in it. Otherwise a signal to all processes with the mark would also end the server,
  * before it has written the last output.
  */
-import { JOIN_GROUPS, READY_BYTE } from '../process/shell-prelude.js';
+import { JOIN_GROUPS, LIMIT_FILES, READY_BYTE } from '../process/shell-prelude.js';
 import { MARK_VARIABLE } from '../run-mark.js';
 import type { ProgramCall, SessionExit, SpoolEnd } from './session-tool.js';
 
@@ -107,6 +107,7 @@ ${keep}
 unset ${OWN.join(' ')}
 printf '\\036'
 ${JOIN_GROUPS}
+${LIMIT_FILES}
 exec /bin/sh -c "$1"
 )
 ${PREFIX}CODE=$?

@@ -4,6 +4,7 @@
  */
 import { closeSync, existsSync, fstatSync, openSync, readSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { isInPlace } from '../../files/in-place.js';
 import type { SpoolPlace } from './run-directory.js';
 
 const DIGITS = 6;
@@ -66,6 +67,21 @@ export class Spool {
   moveOn(): void {
     this.close();
     this.#place = { file: this.#place.file + 1, offset: 0 };
+  }
+
+  /**
+   * Goes to the beginning of a file that the tool began again, because the file before it was removed or cut from
+   * outside. False: the tool has begun none.
+   */
+  beginAgain(): boolean {
+    const fd = this.#open();
+    if (fd === undefined) return false;
+    const stat = fstatSync(fd);
+    const path = this.#pathOf(this.#place.file);
+    if (stat.size >= this.#place.offset && (isInPlace(path, stat) || !existsSync(path))) return false;
+    this.close();
+    this.#place = { ...this.#place, offset: 0 };
+    return true;
   }
 
   /** Removes the files before the current file, including those that an earlier owner left. */

@@ -4,6 +4,7 @@
  */
 import { execFile } from 'node:child_process';
 import { statSync } from 'node:fs';
+import { userInfo } from 'node:os';
 import { publicMessage } from '../../model/public-message.js';
 import { findProgram } from './find-program.js';
 
@@ -18,8 +19,15 @@ export interface ToolVersion {
 
 export type ToolKey = 'screen' | 'tmux';
 
-/** Makes the probe of a tool. `path`: the directories in which programs are searched, as in PATH. */
-export function toolProbe(key: ToolKey, path: string): () => Promise<ToolVersion> {
+/**
+ * Makes the probe of a tool. `path`: the directories in which programs are searched, as in PATH. `readUser` throws when
+ * the system has no entry for the user of this process.
+ */
+export function toolProbe(
+  key: ToolKey,
+  path: string,
+  readUser: () => unknown = userInfo,
+): () => Promise<ToolVersion> {
   let known: { readonly file: string; readonly version: ToolVersion } | undefined;
   return async () => {
     const program = findProgram(key, path);
@@ -29,11 +37,22 @@ export function toolProbe(key: ToolKey, path: string): () => Promise<ToolVersion
       const { mtimeMs, size, ino } = statSync(program);
       const file = `${program} ${mtimeMs} ${size} ${ino}`;
       if (known?.file !== file) known = { file, version: await versionOf(key, program) };
-      return known.version;
+      return key === 'screen' && !isKnown(readUser) ? { ...known.version, reason: NO_ENTRY } : known.version;
     } catch (error) {
       return { version: null, reason: `${key} cannot be run: ${publicMessage(error)}` };
     }
   };
+}
+
+const NO_ENTRY = `screen does not start for user ${process.getuid?.()}, who has no entry in /etc/passwd: add one, or take the runtime tmux or process`;
+
+function isKnown(readUser: () => unknown): boolean {
+  try {
+    readUser();
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 async function versionOf(key: ToolKey, program: string): Promise<ToolVersion> {

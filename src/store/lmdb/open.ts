@@ -2,9 +2,10 @@
  * Opens the embedded store of a directory, or refuses. A file that lost data must never look like an empty or older
  * state, because minimum-service would act on it.
  */
-import { chmodSync, closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { replaceFile } from '../../files/replace-file.js';
+import { syncPath } from '../../files/sync-path.js';
 import { whileOpen } from '../../files/while-open.js';
 import { DroverError, messageOf } from '../../model/errors.js';
 import type { Logger } from '../../telemetry/logger.js';
@@ -22,6 +23,7 @@ import {
   type Summary,
 } from './lmdb-record.js';
 import { type EntryDatabase, LmdbStore, openDatabase } from './lmdb-store.js';
+import { makeRoom } from './write-room.js';
 import type { FenceOptions } from './writer-fence.js';
 
 export const DATA_FILE = 'store.mdb';
@@ -66,6 +68,7 @@ export async function openStore(options: OpenStoreOptions): Promise<Store> {
     file,
     database,
     summary: record,
+    remake: (state, writer) => remake(options.directory, state, writer),
     fence: options.fence,
     table: new KeyTable(entries, summary.revision),
     history: new ChangeHistory(summary.revision, options.historyCapacity),
@@ -87,17 +90,39 @@ export async function fillStore(directory: string, { entries, revision }: StoreS
         ? `${directory} holds a store already; move that directory away first`
         : `${directory} holds a store that was not finished; remove that directory first`,
     );
+  await writeFiles(directory, { entries, revision }, 0);
+}
+
+async function writeFiles(
+  directory: string,
+  { entries, revision }: StoreState,
+  writer: number,
+): Promise<void> {
+  const file = join(directory, DATA_FILE);
   mkdirSync(directory, { recursive: true, mode: 0o700 });
-  prepareFiles(file);
-  await whileOpen(openDatabase(file), async (database) =>
-    database.transactionSync(() => {
-      for (const entry of entries)
-        void database.put(entry.key, encodeEntry(entry.key, entry.revision, JSON.stringify(entry.value)));
-      const summary = { format: 1, revision, entries: entries.length, writer: 0 } as const;
-      void database.put(SUMMARY_KEY, encodeSummary(summary));
-    }),
+  const records = entries.map(
+    ({ key, revision: of, value }) => [key, encodeEntry(key, of, JSON.stringify(value))] as const,
   );
+  await whileOpen(openDatabase(file), async (database) => {
+    makeRoom(file, records);
+    database.transactionSync(() => {
+      for (const [key, record] of records) void database.put(key, record);
+      const summary = { format: 1, revision, entries: entries.length, writer } as const;
+      void database.put(SUMMARY_KEY, encodeSummary(summary));
+    });
+  });
   await mark(directory);
+}
+
+/** Makes the files of an open store anew, from a whole state. A crash leaves all of them, or none. */
+async function remake(directory: string, state: StoreState, writer: number): Promise<void> {
+  const fresh = `${directory}.new`;
+  rmSync(fresh, { recursive: true, force: true });
+  await writeFiles(fresh, state, writer);
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  for (const name of [DATA_FILE, MARKER_FILE]) renameSync(join(fresh, name), join(directory, name));
+  await syncPath(directory);
+  rmSync(fresh, { recursive: true });
 }
 
 interface Content {
@@ -114,7 +139,6 @@ async function openChecked(directory: string, file: string): Promise<Content> {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     const wasMade = wasStoreMade(directory);
     checkFile(file, wasMade);
-    prepareFiles(file);
     database = openDatabase(file);
     if (!wasMade) await makeNew(database, directory);
     return { database, ...takeOver(database) };
@@ -136,14 +160,6 @@ function checkFile(file: string, wasMade: boolean): void {
     if (damage === undefined) return;
   }
   throw corrupt(damage ?? '');
-}
-
-/** Makes the files for this user only: LMDB would let the group read them. */
-function prepareFiles(file: string): void {
-  for (const path of [file, `${file}-lock`]) {
-    closeSync(openSync(path, 'a', 0o600));
-    chmodSync(path, 0o600);
-  }
 }
 
 /**

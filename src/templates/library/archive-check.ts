@@ -3,10 +3,12 @@
  * names, kinds, sizes, counts. Pure. The unpacking checks whether the contents match.
  */
 
+import { isUtf8 } from 'node:buffer';
 import { type Entry, getFileNameLowLevel } from 'yauzl';
 import { DroverError } from '../../model/errors.js';
 import { quoteText } from '../../model/words.js';
 import { objectionTo } from '../tree/path-objection.js';
+import type { TreeLimits } from '../tree/tree.js';
 import { invalid } from './invalid-archive.js';
 
 const KIND_MASK = 0o170_000;
@@ -16,49 +18,34 @@ const EXECUTABLE = 0o100;
 const STORED = 0;
 const DEFLATED = 8;
 const MIB = 1024 * 1024;
-/**
- * An archive that unpacks to at most this size may have any compression ratio, because it is too small to do
- * harm.
- */
-const FREE_OF_RATIO_BYTES = 16 * MIB;
+const UTF8_NAME = 0x800;
+/** The systems whose zip tools write names in their own code page: DOS, OS/2, Windows. */
+const CODE_PAGE_HOSTS: ReadonlySet<number> = new Set([0, 6, 10, 14]);
+/** The entries that macOS puts beside files for itself. */
+const OF_FINDER = /^__MACOSX(?:\/|$)|(?:^|\/)\.DS_Store$/;
 
 /** The limit for the length of all paths together, directories included: 200,000 paths of 300 characters. */
 const MAX_NAME_CHARS = 60_000_000;
-
-/** The limits for one archive. */
-export interface ArchiveLimits {
-  readonly maxEntries: number;
-  /** The limit for the unpacked bytes of all files together. */
-  readonly maxBytes: number;
-  /**
-   * The most unpacked bytes per byte of the archive. Ordinary worlds and logs reach 20; only zip bombs reach
-   * 1,000.
-   */
-  readonly maxRatio: number;
-}
 
 export interface CheckedEntry {
   /** The path relative to the template, with forward slashes and no slash at the end. */
   readonly path: string;
   readonly isDirectory: boolean;
-  readonly executable: boolean;
+  /** Undefined when the archive was made without modes. */
+  readonly executable: boolean | undefined;
 }
 
 export class ArchiveCheck {
-  readonly #limits: ArchiveLimits;
+  readonly #limits: TreeLimits;
   readonly #archiveBytes: number;
-  /** The spelling and the kind of each path. The key is the path without regard to case. */
-  readonly #known = new Map<
-    string,
-    { readonly path: string; readonly kind: 'file' | 'directory' | 'parent' }
-  >();
+  readonly #known = new Map<string, 'file' | 'directory' | 'parent'>();
   #entries = 0;
   #packedBytes = 0;
   #files = 0;
   #bytes = 0;
   #nameChars = 0;
 
-  constructor(limits: ArchiveLimits, archiveBytes: number) {
+  constructor(limits: TreeLimits, archiveBytes: number) {
     this.#limits = limits;
     this.#archiveBytes = archiveBytes;
   }
@@ -69,12 +56,14 @@ export class ArchiveCheck {
   }
 
   /**
-   * Checks one entry. Call it once for each entry, in any order. Throws DRV_ARCHIVE_INVALID,
-   * DRV_ARCHIVE_TOO_LARGE.
+   * Checks one entry. Call it once for each entry, in any order. Undefined: the entry is left out. Throws
+   * DRV_ARCHIVE_INVALID, DRV_ARCHIVE_TOO_LARGE.
    */
-  add(entry: Entry): CheckedEntry {
+  add(entry: Entry): CheckedEntry | undefined {
     this.#takeSizes(entry);
     const checked = checkEntry(entry);
+    if (checked === undefined) return undefined;
+    if (!checked.isDirectory) this.#bytes += entry.uncompressedSize;
     this.#claimParents(checked.path);
     this.#claim(checked.path, checked.isDirectory ? 'directory' : 'file');
     if (!checked.isDirectory) this.#files++;
@@ -89,14 +78,12 @@ export class ArchiveCheck {
   }
 
   #takeSizes({ compressedSize, uncompressedSize }: Entry): void {
-    const { maxBytes, maxRatio } = this.#limits;
+    const { maxBytes } = this.#limits;
     this.checkCount(++this.#entries);
-    this.#bytes += uncompressedSize;
     this.#packedBytes += compressedSize;
-    if (this.#bytes > maxBytes) throw tooLarge(`it unpacks to more than ${Math.floor(maxBytes / MIB)} MB`);
+    if (this.#bytes + uncompressedSize > maxBytes)
+      throw tooLarge(`it unpacks to more than ${Math.floor(maxBytes / MIB)} MB`);
     if (this.#packedBytes > this.#archiveBytes) throw invalid('its entries overlap each other');
-    if (this.#bytes > FREE_OF_RATIO_BYTES && this.#bytes > this.#archiveBytes * maxRatio)
-      throw tooLarge(`it unpacks to more than ${maxRatio} times its size`);
   }
 
   /**
@@ -105,40 +92,29 @@ export class ArchiveCheck {
    */
   #claimParents(path: string): void {
     for (let parent = parentOf(path); parent !== ''; parent = parentOf(parent)) {
-      const known = this.#known.get(fold(parent));
-      if (known?.path === parent && known.kind !== 'file') return;
+      const known = this.#known.get(parent);
+      if (known !== undefined && known !== 'file') return;
       this.#claim(parent, 'parent');
     }
   }
 
   #claim(path: string, kind: 'file' | 'directory' | 'parent'): void {
-    const folded = fold(path);
-    const known = this.#known.get(folded);
+    const known = this.#known.get(path);
     if (known === undefined) {
-      this.#known.set(folded, { path, kind });
+      this.#known.set(path, kind);
       // Directories that appear only in the names of other entries count too, because each path is kept in memory.
       this.checkCount(this.#known.size);
       this.#nameChars += path.length;
       if (this.#nameChars > MAX_NAME_CHARS) throw tooLarge('its names are too long altogether');
       return;
     }
-    if (known.path !== path)
-      throw invalid(`${quoteText(known.path)} and ${quoteText(path)} differ in case or accents only`);
-    if (kind === 'file' || known.kind === 'file' || kind === known.kind) {
-      if (kind === 'parent' && known.kind === 'parent') return;
+    if (kind === 'file' || known === 'file' || kind === known) {
+      if (kind === 'parent' && known === 'parent') return;
       throw invalid(`${quoteText(path)} is in it twice`);
     }
     // The directory's own entry may come after its contents.
-    if (kind === 'directory') this.#known.set(folded, { path, kind });
+    if (kind === 'directory') this.#known.set(path, kind);
   }
-}
-
-/**
- * The path in Unicode NFC and lower case. Two paths with the same result may be one file on some file
- * systems, such as `A.txt` and `a.txt`.
- */
-function fold(path: string): string {
-  return path.normalize('NFC').toLowerCase();
 }
 
 /** The path of the parent; empty for a top-level path. */
@@ -146,14 +122,20 @@ function parentOf(path: string): string {
   return path.slice(0, Math.max(0, path.lastIndexOf('/')));
 }
 
-function checkEntry(entry: Entry): CheckedEntry {
+/**
+ * The name of an entry without "./" before it. Tools for Unix write names in UTF-8 without the flag that says so; names
+ * from other systems without it are in code page 437.
+ */
+function nameOf({ generalPurposeBitFlag, fileNameRaw, extraFields, versionMadeBy }: Entry): string {
+  const isUnsaid = !CODE_PAGE_HOSTS.has(versionMadeBy >>> 8) && isUtf8(fileNameRaw);
+  const flags = isUnsaid ? generalPurposeBitFlag | UTF8_NAME : generalPurposeBitFlag;
+  return getFileNameLowLevel(flags, fileNameRaw, extraFields, true).replace(/^(?:\.\/)+/, '');
+}
+
+function checkEntry(entry: Entry): CheckedEntry | undefined {
   const { externalFileAttributes, compressionMethod } = entry;
-  const fileName = getFileNameLowLevel(
-    entry.generalPurposeBitFlag,
-    entry.fileNameRaw,
-    entry.extraFields,
-    true,
-  );
+  const fileName = nameOf(entry);
+  if (OF_FINDER.test(fileName) || (fileName === '' && entry.fileNameRaw.length > 0)) return undefined;
   const isDirectory = fileName.endsWith('/');
   const path = isDirectory ? fileName.slice(0, -1) : fileName;
   const objection = /^[a-zA-Z]:/.test(path) ? 'names a drive' : objectionTo(path);
@@ -168,9 +150,9 @@ function checkEntry(entry: Entry): CheckedEntry {
     throw invalid(`${quoteText(path)} is packed by method ${compressionMethod}; only deflate is understood`);
   if (isDirectory && entry.uncompressedSize > 0)
     throw invalid(`${quoteText(path)} is a directory with content`);
-  return { path, isDirectory, executable: !isDirectory && (mode & EXECUTABLE) !== 0 };
+  return { path, isDirectory, executable: mode === 0 ? undefined : (mode & EXECUTABLE) !== 0 };
 }
 
-function tooLarge(what: string): DroverError {
+export function tooLarge(what: string): DroverError {
   return new DroverError('DRV_ARCHIVE_TOO_LARGE', `the zip was refused and nothing was changed: ${what}`);
 }

@@ -15,8 +15,7 @@ import { checkTemplateName, filePlace } from '../tree/file-path.js';
 import { writeContent } from '../tree/file-stream.js';
 import { removeTree } from '../tree/remove-tree.js';
 import { syncTree } from '../tree/sync-tree.js';
-import { readSteadily, type TreeEntry, walkTree } from '../tree/tree.js';
-import type { ArchiveLimits } from './archive-check.js';
+import { readSteadily, type TreeEntry, type TreeLimits, walkTree } from '../tree/tree.js';
 import { unknownFile } from './files.js';
 import { invalid } from './invalid-archive.js';
 import type { TemplateDirectory } from './template-directory.js';
@@ -29,7 +28,7 @@ interface TemplateArchivesOptions {
   readonly uploads: string;
   /** The limit for the zip itself. */
   readonly maxUploadBytes: number;
-  readonly limits: ArchiveLimits;
+  readonly limits: TreeLimits;
 }
 
 export interface ImportedTree {

@@ -5,9 +5,13 @@
 import { createHash } from 'node:crypto';
 import type { PlacedTemplate } from '../../model/instance.js';
 import { LOCAL_STORAGE, type TemplateInstallation, type TemplateReference } from '../../model/template.js';
+import type { StoredGroup } from '../storage/storage-groups.js';
+import type { StoredTemplate } from '../storage/storage-provider.js';
 
 /** The priority of a template that a whole group brings, when the group has no priority. */
 const GROUP_PRIORITY = 0;
+
+const NOTHING: StoredGroup = { templates: [], problems: [] };
 
 interface TemplateChoice {
   /** The chosen templates in the order of installation: priority ascending, then group and name. */
@@ -22,6 +26,8 @@ interface TemplateOffer {
   readonly groups: ReadonlyMap<string, readonly string[]>;
   /** The keys of the registered storages. */
   readonly storages: readonly string[];
+  /** The templates that storages have in a group. Absent: none. */
+  readonly stored?: (group: string) => StoredGroup | undefined;
 }
 
 /**
@@ -72,13 +78,13 @@ class Choice {
   }
 
   addGroup(group: string): void {
-    for (const name of this.#namesIn(group)) this.#addGrouped(group, name);
+    for (const template of this.#templatesIn(group)) this.#addGrouped(template);
   }
 
   addOneInGroup(group: string): void {
-    const names = this.#namesIn(group);
-    const chosen = names[this.#draw(group, names.length)];
-    if (chosen !== undefined) this.#addGrouped(group, chosen);
+    const templates = this.#templatesIn(group);
+    const chosen = templates[this.#draw(group, templates.length)];
+    if (chosen !== undefined) this.#addGrouped(chosen);
   }
 
   result(): TemplateChoice {
@@ -86,16 +92,27 @@ class Choice {
     return { templates: templates.sort(compareTemplates), problems: [...this.#problems] };
   }
 
-  #addGrouped(group: string, name: string): void {
-    const template = { group, name, storage: LOCAL_STORAGE, priority: GROUP_PRIORITY };
+  #addGrouped({ group, name, storage }: StoredTemplate): void {
+    const template = { group, name, storage, priority: GROUP_PRIORITY };
     this.#grouped.set(keyOf(template), template);
   }
 
-  #namesIn(group: string): readonly string[] {
-    const names = this.#offer.groups.get(group);
-    if (names === undefined) this.#problems.add(`there is no template group ${group}`);
-    else if (names.length === 0) this.#problems.add(`the template group ${group} holds no template`);
-    return names ?? [];
+  /**
+   * The templates of a group, by name. A local one stands before those of the same name in storages, and of several
+   * storages the first by key counts.
+   */
+  #templatesIn(group: string): StoredTemplate[] {
+    const local = this.#offer.groups.get(group);
+    const { templates, pending, problems } = this.#offer.stored?.(group) ?? NOTHING;
+    if (pending !== undefined) {
+      this.#problems.add(pending);
+      return [];
+    }
+    const byName = new Map<string, StoredTemplate>();
+    for (const template of templates) if (!byName.has(template.name)) byName.set(template.name, template);
+    for (const name of local ?? []) byName.set(name, { storage: LOCAL_STORAGE, group, name });
+    if (byName.size === 0) this.#problems.add([emptiness(group, local), ...problems].join('; '));
+    return [...byName.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
   /** An index into a list of `length`, drawn by instance id and `salt`; 0 for an empty list. */
@@ -104,6 +121,12 @@ class Choice {
     const hash = createHash('sha256').update(`${this.#instanceId}/${salt}`).digest();
     return hash.readUInt32BE(0) % length;
   }
+}
+
+function emptiness(group: string, local: readonly string[] | undefined): string {
+  return local === undefined
+    ? `there is no template group ${group}`
+    : `the template group ${group} holds no template`;
 }
 
 /** The end of a problem, such as `storage x is not registered; registered are: a, b`. */

@@ -14,6 +14,7 @@ import { DirectoryPath, kindAt, linkInTheWay } from '../tree/directory-path.js';
 import { type FilePlace, filePlace } from '../tree/file-path.js';
 import { FileContent, writeContent } from '../tree/file-stream.js';
 import { kindOf, type OpenDirectory } from '../tree/open-directory.js';
+import { looksLikeProgram } from '../tree/program-file.js';
 import type { TemplateDirectory } from './template-directory.js';
 
 /** O_NONBLOCK: without it, a pipe put in a file's place could make us wait for ever. */
@@ -21,6 +22,7 @@ const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 /** The error codes of link(2) on a file system without hard links. */
 const NO_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']);
 const UPLOAD = 'upload~';
+const EXECUTABLE = 0o111;
 const REVISION_CHARS = 16;
 /**
  * The two upper levels of a path: the group and the template. Removing a file never removes these
@@ -87,7 +89,7 @@ export class LibraryFiles {
     );
   }
 
-  /** See `LocalTemplates.replaceFile`. The new file has the mode of the old one. Throws DRV_TEMPLATE_FILE_CHANGED. */
+  /** See `LocalTemplates.replaceFile`. The new file has the mode of the old one, and a program is executable. Throws DRV_TEMPLATE_FILE_CHANGED. */
   async replace(
     group: string,
     name: string,
@@ -100,7 +102,7 @@ export class LibraryFiles {
     return this.#upload(place, content, (upload) =>
       this.#inParent(place, async (parent) => {
         const { mode } = await statExpected(parent.last, place, isExpected);
-        await upload.file.chmod(mode & 0o777);
+        await upload.file.chmod((mode & 0o777) | ((await upload.file.stat()).mode & EXECUTABLE));
         await upload.file.sync();
         await rename(upload.path, parent.last.entry(place.base));
         await parent.sync();
@@ -166,9 +168,11 @@ export class LibraryFiles {
     try {
       return await this.#directory.withStaging(async (staging) => {
         const path = staging.entry(UPLOAD + randomBytes(8).toString('hex'));
-        const file = await open(path, 'wx', 0o644);
+        const file = await open(path, 'wx+', 0o644);
         try {
           await writeContent(file, content, this.#maxFileBytes);
+          // An upload has no mode, and there is no other way to set it over the API.
+          if (await looksLikeProgram(file)) await file.chmod(0o755);
           await file.sync();
           await this.#directory.write(group, name, () => commit({ path, file }));
           return stateOf(await file.stat());

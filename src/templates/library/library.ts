@@ -42,6 +42,7 @@ const WITHOUT_EVENTS: ReadonlySet<number> = new Set([
   0x7461636f, // OCFS2
 ]);
 
+/** `name` is empty when any template of the group may have changed. */
 export type TemplateListener = (group: string, name: string) => void;
 
 export class TemplateLibrary implements Part {

@@ -4,17 +4,13 @@ import type { Part } from '../../loop/lifecycle.js';
 import type { Logger } from '../../telemetry/logger.js';
 import { DirectoryPath } from '../tree/directory-path.js';
 import { checkTemplateName } from '../tree/file-path.js';
-import type { ArchiveLimits } from './archive-check.js';
+import { TREE_LIMITS, type TreeLimits } from '../tree/tree.js';
 import { type ImportedTree, TemplateArchives } from './archives.js';
 import { type ExpectedRevision, type FileState, LibraryFiles } from './files.js';
 import type { TemplateLibrary, TemplateListener } from './library.js';
 import { TemplateDirectory } from './template-directory.js';
 
 const MIB = 1024 * 1024;
-const MAX_IMPORT_ENTRIES = 20_000;
-const MAX_IMPORT_RATIO = 100;
-/** An imported zip may unpack to this many times the largest upload. */
-const UNPACKED_UPLOADS = 4;
 
 interface LocalTemplatesOptions {
   /** `templates/` of the master. */
@@ -30,7 +26,7 @@ interface LocalTemplatesOptions {
    */
   readonly afterWrite?: (group: string, name: string) => Promise<string | undefined>;
   /** Default: see docs/templates.md. */
-  readonly archiveLimits?: Partial<ArchiveLimits>;
+  readonly archiveLimits?: Partial<TreeLimits>;
 }
 
 /** A note for the client, beside the answer that the write is done. */
@@ -62,12 +58,7 @@ export class LocalTemplates implements Part {
       directory: this.directory,
       uploads,
       maxUploadBytes,
-      limits: {
-        maxEntries: MAX_IMPORT_ENTRIES,
-        maxBytes: maxUploadBytes * UNPACKED_UPLOADS,
-        maxRatio: MAX_IMPORT_RATIO,
-        ...archiveLimits,
-      },
+      limits: { ...TREE_LIMITS, ...archiveLimits },
     });
   }
 

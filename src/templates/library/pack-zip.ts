@@ -59,7 +59,8 @@ export function packContent(content: Readable, name: string): Readable {
   const zip = new ZipWriter();
   const output = outputOf(zip);
   content.once('error', (error) => output.destroy(error));
-  zip.addReadStream(content, name, { ...times(), mode: FILE_MODE });
+  // Its mode is not known: whoever unpacks it looks at its first bytes.
+  zip.addReadStream(content, name, { ...times(), mode: 0 });
   zip.end();
   return output;
 }

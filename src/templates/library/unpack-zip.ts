@@ -2,7 +2,7 @@
  * Unpacks a zip into a directory after checking every entry: on the master for an import, in the client for a copy out
  * of a template. `archives.ts` makes zips into templates.
  */
-import { mkdir, open, stat } from 'node:fs/promises';
+import { mkdir, open, stat, statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { type Entry, openPromise, type ZipFile } from 'yauzl';
@@ -10,7 +10,9 @@ import { isSystemError } from '../../files/system-error.js';
 import { whileOpen } from '../../files/while-open.js';
 import { DroverError, messageOf } from '../../model/errors.js';
 import { bytesOf } from '../tree/byte-stream.js';
-import { ArchiveCheck, type ArchiveLimits, type CheckedEntry } from './archive-check.js';
+import { looksLikeProgram } from '../tree/program-file.js';
+import type { TreeLimits } from '../tree/tree.js';
+import { ArchiveCheck, type CheckedEntry, tooLarge } from './archive-check.js';
 import { invalid } from './invalid-archive.js';
 
 /**
@@ -21,7 +23,7 @@ import { invalid } from './invalid-archive.js';
 export async function unpackZip(
   zip: string,
   directory: string,
-  limits: ArchiveLimits,
+  limits: TreeLimits,
   signal: AbortSignal,
 ): Promise<{ readonly files: number; readonly bytes: number }> {
   const { size } = await stat(zip);
@@ -31,15 +33,30 @@ export async function unpackZip(
       check.checkCount(file.entryCount);
       check.add(entry);
     });
+    await checkRoom(directory, check.total.bytes);
     // The zip's directory is read a second time instead of being kept in memory: its names may be many megabytes.
     const again = new ArchiveCheck(limits, size);
-    await eachEntry(zip, signal, (file, entry) => writeEntry(directory, again.add(entry), file, entry));
+    await eachEntry(zip, signal, async (file, entry) => {
+      const checked = again.add(entry);
+      if (checked !== undefined) await writeEntry(directory, checked, file, entry);
+    });
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof DroverError || isSystemError(error)) throw error;
     throw invalid(messageOf(error), error);
   }
   return check.total;
+}
+
+/** Refuses what would fill the disk: the sizes are known before the first byte is unpacked. */
+async function checkRoom(directory: string, bytes: number): Promise<void> {
+  const { bavail, bsize } = await statfs(directory);
+  const free = bavail * bsize;
+  if (bytes > free) throw tooLarge(`it unpacks to ${inMB(bytes)} MB, and the disk has ${inMB(free)} MB free`);
+}
+
+function inMB(bytes: number): number {
+  return Math.floor(bytes / 1024 ** 2);
 }
 
 async function eachEntry(
@@ -71,11 +88,12 @@ async function writeEntry(
   await mkdir(isDirectory ? target : dirname(target), { recursive: true });
   if (isDirectory) return;
   let checksum = 0;
-  await whileOpen(open(target, 'wx', executable ? 0o755 : 0o644), async (file) => {
+  await whileOpen(open(target, 'wx+', executable === true ? 0o755 : 0o644), async (file) => {
     for await (const chunk of contentOf(zip, entry)) {
       checksum = crc32(chunk, checksum);
       await file.writeFile(chunk);
     }
+    if (executable === undefined && (await looksLikeProgram(file))) await file.chmod(0o755);
   });
   if (checksum !== entry.crc32) throw invalid(`the content of ${JSON.stringify(path)} is damaged (CRC-32)`);
 }

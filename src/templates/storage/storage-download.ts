@@ -11,21 +11,23 @@ import { isDiskError, toWriteError } from '../../files/system-error.js';
 import type { Clock } from '../../loop/clock.js';
 import { withDeadline } from '../../loop/deadline.js';
 import { DroverError, messageOf } from '../../model/errors.js';
+import { nameSchema } from '../../model/names.js';
 import { unknownStorage } from '../library/choose.js';
-import { type BundleLimits, DEFAULT_BUNDLE_LIMITS } from '../transfer/bundle.js';
+import type { BundleLimits } from '../transfer/bundle.js';
 import { checkTemplateName } from '../tree/file-path.js';
 import { removeTree } from '../tree/remove-tree.js';
 import { syncTree } from '../tree/sync-tree.js';
-import { type TreeEntry, walkTree } from '../tree/tree.js';
+import { TREE_LIMITS, type TreeEntry, walkTree } from '../tree/tree.js';
 import {
+  groupLabel,
   type StorageProvider,
   type StorageProviders,
   type StoredTemplate,
   storedLabel,
 } from './storage-provider.js';
 
-/** Short, because an instance may be waiting for the answer. */
-const VERSION_LIMIT_MS = 15_000;
+/** The limit for an answer. It is short, because an instance may be waiting. */
+const ANSWER_LIMIT_MS = 15_000;
 const DOWNLOAD_LIMIT_MS = 3_600_000;
 /** How many downloads run at the same time; each may use several connections. */
 const DOWNLOADS_AT_ONCE = 4;
@@ -56,7 +58,7 @@ export class StorageDownloads {
 
   constructor(options: StorageDownloadsOptions) {
     this.#options = options;
-    this.#limits = options.limits ?? DEFAULT_BUNDLE_LIMITS;
+    this.#limits = options.limits ?? TREE_LIMITS;
   }
 
   /** Makes the directory and removes the rests of a killed process. Call it once, first. */
@@ -65,6 +67,11 @@ export class StorageDownloads {
     await mkdir(directory, { recursive: true, mode: 0o700 });
     for (const name of await readdir(directory))
       if (name.startsWith(UNFINISHED)) await removeTree(join(directory, name));
+  }
+
+  /** The keys of the registered storages, sorted. */
+  storages(): readonly string[] {
+    return this.#options.providers.keys();
   }
 
   /** Checks the names. Throws DRV_REQUEST_INVALID, DRV_STORAGE_UNKNOWN. */
@@ -79,14 +86,30 @@ export class StorageDownloads {
   async version(template: StoredTemplate, signal: AbortSignal): Promise<string> {
     const provider = this.#providerOf(template);
     const { group, name, storage } = template;
-    const version: unknown = await this.#bounded(template, VERSION_LIMIT_MS, signal, (inner) =>
+    const label = storedLabel(template);
+    const version: unknown = await this.#bounded(label, ANSWER_LIMIT_MS, signal, (inner) =>
       provider.version(group, name, inner),
     );
     if (version === null)
       throw new DroverError('DRV_TEMPLATE_UNKNOWN', `storage ${storage} has no template ${group}/${name}`);
     if (typeof version !== 'string' || version === '' || version.length > MAX_VERSION_CHARS)
-      throw failed(template, `its version is not a text of 1 to ${MAX_VERSION_CHARS} characters`);
+      throw failed(label, `its version is not a text of 1 to ${MAX_VERSION_CHARS} characters`);
     return version;
+  }
+
+  /**
+   * The names of the templates in a group, in order; none where the provider cannot tell. Names that no template can
+   * have are left out. Throws DRV_STORAGE_FAILED.
+   */
+  async list(storage: string, group: string, signal: AbortSignal): Promise<readonly string[]> {
+    const provider = this.#options.providers.get(storage);
+    if (provider?.list === undefined) return [];
+    const label = groupLabel(storage, group);
+    const listed: unknown = await this.#bounded(label, ANSWER_LIMIT_MS, signal, (inner) =>
+      Promise.resolve(provider.list?.(group, inner)),
+    );
+    if (!Array.isArray(listed)) throw failed(label, 'its templates are not a list of names');
+    return [...new Set(listed.flatMap((name) => nameSchema.safeParse(name).data ?? []))].sort();
   }
 
   /**
@@ -108,7 +131,7 @@ export class StorageDownloads {
     const limitMs = this.#options.downloadLimitMs ?? DOWNLOAD_LIMIT_MS;
     try {
       await mkdir(directory);
-      await this.#bounded(template, limitMs, signal, (inner) =>
+      await this.#bounded(storedLabel(template), limitMs, signal, (inner) =>
         provider.download(group, name, directory, inner),
       );
       const entries = await walkTree({ root: directory, label: storedLabel(template) }, signal);
@@ -126,7 +149,7 @@ export class StorageDownloads {
     const bytes = entries.reduce((sum, { size }) => sum + size, 0);
     if (entries.length > this.#limits.maxEntries || bytes > this.#limits.maxBytes)
       throw failed(
-        template,
+        storedLabel(template),
         `it holds ${entries.length} entries and ${bytes} bytes; ${this.#limits.maxEntries} and ${this.#limits.maxBytes} are allowed`,
       );
     return bytes;
@@ -142,24 +165,24 @@ export class StorageDownloads {
   }
 
   async #bounded<T>(
-    template: StoredTemplate,
+    label: string,
     limitMs: number,
     signal: AbortSignal,
     work: (signal: AbortSignal) => Promise<T>,
   ): Promise<T> {
     const { clock } = this.#options;
-    const expired = (): Error => failed(template, `no answer within ${limitMs / 1000} s`);
+    const expired = (): Error => failed(label, `no answer within ${limitMs / 1000} s`);
     try {
       return await withDeadline({ limitMs, clock, signal, expired }, work);
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof DroverError || isDiskError(error)) throw error;
-      throw failed(template, messageOf(error), error);
+      throw failed(label, messageOf(error), error);
     }
   }
 }
 
-function failed(template: StoredTemplate, why: string, cause?: unknown): DroverError {
+function failed(label: string, why: string, cause?: unknown): DroverError {
   const line = why.replace(/\s+/g, ' ').slice(0, MAX_MESSAGE_CHARS);
-  return new DroverError('DRV_STORAGE_FAILED', `${storedLabel(template)} cannot be had: ${line}`, { cause });
+  return new DroverError('DRV_STORAGE_FAILED', `${label} cannot be had: ${line}`, { cause });
 }

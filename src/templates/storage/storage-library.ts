@@ -15,6 +15,7 @@ import { removeTree } from '../tree/remove-tree.js';
 import type { TreePlace } from '../tree/tree.js';
 import { StorageCopy, versionFileOf } from './storage-copy.js';
 import type { StorageDownloads } from './storage-download.js';
+import { StorageGroups, type StoredGroup } from './storage-groups.js';
 import { type StoredTemplate, storedFields, storedLabel } from './storage-provider.js';
 
 const FIRST_RETRY_MS = 1000;
@@ -35,10 +36,17 @@ export class StorageLibrary implements Part {
   readonly #listeners = new Set<TemplateListener>();
   readonly #copies = new Map<string, StorageCopy>();
   readonly #backoff: Backoff;
+  readonly #groups: StorageGroups;
 
   constructor(options: StorageLibraryOptions) {
     this.#options = options;
     this.#backoff = new Backoff(options.random, { baseMs: FIRST_RETRY_MS });
+    this.#groups = new StorageGroups({
+      ...options,
+      copied: () => this.copied(),
+      signal: this.#stopped.signal,
+      onChange: (group) => this.#tell({ group, name: '' }),
+    });
   }
 
   /** Reads the copies on disk; calls no provider. Throws when the directory cannot be made or read. */
@@ -59,7 +67,12 @@ export class StorageLibrary implements Part {
   /** Ends downloads under way. Idempotent. */
   async stop(): Promise<void> {
     this.#stopped.abort();
-    await Promise.all([...this.#copies.values()].map((copy) => copy.stop()));
+    await Promise.all([this.#groups, ...this.#copies.values()].map((part) => part.stop()));
+  }
+
+  /** The templates of a group in all storages: see `StorageGroups.find`. */
+  group(name: string): StoredGroup {
+    return this.#groups.find(name);
   }
 
   /**
@@ -135,7 +148,7 @@ export class StorageLibrary implements Part {
     return copy;
   }
 
-  #tell({ group, name }: StoredTemplate): void {
+  #tell({ group, name }: Pick<StoredTemplate, 'group' | 'name'>): void {
     if (this.#stopped.signal.aborted) return;
     for (const listener of this.#listeners) listener(group, name);
   }

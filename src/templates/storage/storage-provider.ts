@@ -12,6 +12,11 @@ export interface StorageProvider {
    * nothing of the download. Drover may call it again at any time.
    */
   download(group: string, name: string, directory: string, signal: AbortSignal): Promise<void>;
+  /**
+   * Answers the names of the templates in a group, in any order; none when there is no such group. Absent: the storage
+   * cannot tell, so `allInGroups` and `oneInGroups` find nothing there.
+   */
+  list?: ((group: string, signal: AbortSignal) => Promise<readonly string[]>) | undefined;
 }
 
 /** The storages that are registered, by key. */
@@ -31,6 +36,11 @@ export interface StoredTemplate {
 /** `template world/lobby of storage main`, for messages. */
 export function storedLabel({ storage, group, name }: StoredTemplate): string {
   return `template ${group}/${name} of storage ${storage}`;
+}
+
+/** `group world of storage main`, for messages. */
+export function groupLabel(storage: string, group: string): string {
+  return `group ${group} of storage ${storage}`;
 }
 
 /**

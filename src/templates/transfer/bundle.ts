@@ -15,7 +15,7 @@ import { quoteText } from '../../model/words.js';
 import { bytesOf } from '../tree/byte-stream.js';
 import { readContent } from '../tree/digest.js';
 import { FILE_PARALLELISM } from '../tree/each-bounded.js';
-import { MAX_TREE_DEPTH, MAX_TREE_ENTRIES, type TreeEntry, type TreePlace, walkTree } from '../tree/tree.js';
+import { MAX_TREE_DEPTH, type TreeEntry, type TreeLimits, type TreePlace, walkTree } from '../tree/tree.js';
 
 /** The tar library writes in pieces of 512 bytes; a frame of the channel should be larger than that. */
 const PIECE_BYTES = 64 * 1024;
@@ -23,18 +23,18 @@ const PIECE_BYTES = 64 * 1024;
 const SMALL_BYTES = 256 * 1024;
 const EPOCH = new Date(0);
 
+const SPARSE = 'a sparse file: pack it without --sparse';
+/** The words for an entry to which the library gives no type. */
+const UNKNOWN_KIND = `of a kind of its own (${SPARSE})`;
+
 /** One file or directory of a tar stream, with its content as a stream. */
 export type ArchiveEntry = ReturnType<typeof extract> extends AsyncIterable<infer Item> ? Item : never;
 
 /** The limits for an archive from elsewhere. */
-export interface BundleLimits {
-  readonly maxEntries: number;
-  readonly maxBytes: number;
+export interface BundleLimits extends TreeLimits {
   /** True for an archive of another program: parents may be missing or come twice, and names may begin with "./". */
   readonly isForeign?: boolean;
 }
-
-export const DEFAULT_BUNDLE_LIMITS: BundleLimits = { maxEntries: MAX_TREE_ENTRIES, maxBytes: 64 * 1024 ** 3 };
 
 /** The tar stream of the tree at `place` as it is now; see `packTree`. */
 export async function* packWhole(place: TreePlace, signal: AbortSignal): AsyncGenerator<Buffer> {
@@ -217,7 +217,10 @@ export class Budget {
 }
 
 async function unpackForeignEntry(entry: ArchiveEntry, directory: string, budget: Budget): Promise<void> {
-  const { type, name: given } = entry.header;
+  const { type, name: given, pax } = entry.header;
+  const extra = new Map<string, string>(Object.entries(pax ?? {}));
+  if ([...extra.keys()].some((key) => key.startsWith('GNU.sparse')))
+    throw corrupt(`entry ${quoteText(extra.get('GNU.sparse.name') ?? given)} is ${SPARSE}`);
   const name = given.replace(/^(?:\.\/)+/, '');
   let made = 0;
   if (type === 'file' || type === 'directory') {
@@ -248,7 +251,9 @@ async function unpackEntry(
       for await (const chunk of bytesOf(entry)) await file.writeFile(chunk);
     });
   } else {
-    throw corrupt(`entry ${quoteText(name)} is a ${type}, not a file or directory`);
+    throw corrupt(
+      `entry ${quoteText(name)} is ${type === null ? UNKNOWN_KIND : `a ${type}`}, not a file or directory`,
+    );
   }
 }
 

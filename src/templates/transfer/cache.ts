@@ -15,7 +15,8 @@ import type { FetchCost } from '../../model/template.js';
 import type { Logger } from '../../telemetry/logger.js';
 import { isDigest } from '../tree/digest.js';
 import { removeTree } from '../tree/remove-tree.js';
-import { type BundleLimits, DEFAULT_BUNDLE_LIMITS } from './bundle.js';
+import { TREE_LIMITS } from '../tree/tree.js';
+import type { BundleLimits } from './bundle.js';
 import type { Base } from './delta.js';
 import type { PackThreads } from './pack-threads.js';
 import type { PackedItem } from './packs.js';
@@ -79,7 +80,7 @@ export class TemplateCache implements Part {
     logger,
     clock,
     packThreads: threads,
-    limits = DEFAULT_BUNDLE_LIMITS,
+    limits = TREE_LIMITS,
   }: TemplateCacheOptions) {
     this.#directory = directory;
     this.#logger = logger;

@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import { quoteText } from '../../model/words.js';
 import { digestOf, type HashedItem } from '../tree/digest.js';
-import { MAX_TREE_ENTRIES, type TreeItem } from '../tree/tree.js';
+import { TREE_LIMITS, type TreeItem } from '../tree/tree.js';
 import { corrupt, safePath } from './bundle.js';
 
 const PIECE_CHARS = 64 * 1024;
@@ -41,7 +41,7 @@ export async function decodeManifest(
 ): Promise<HashedItem[]> {
   const items: HashedItem[] = [];
   for await (const line of linesOf(source)) {
-    if (items.length >= MAX_TREE_ENTRIES) throw corrupt('its list holds too many entries');
+    if (items.length >= TREE_LIMITS.maxEntries) throw corrupt('its list holds too many entries');
     items.push(decodeLine(line));
   }
   if ((await digestOf(items)) !== digest) throw corrupt('its list is not that of this tree');

@@ -13,8 +13,15 @@ import { DroverError } from '../../model/errors.js';
 import { eachBounded, FILE_PARALLELISM } from './each-bounded.js';
 import { kindOf, OpenDirectory } from './open-directory.js';
 
-/** The limits for one template, the same on both sides of a transfer. */
-export const MAX_TREE_ENTRIES = 200_000;
+/** The limits for one template, the same wherever it comes from and goes to. */
+export interface TreeLimits {
+  /** Directories count, too. */
+  readonly maxEntries: number;
+  /** The limit for the bytes of all files together. */
+  readonly maxBytes: number;
+}
+
+export const TREE_LIMITS: TreeLimits = { maxEntries: 200_000, maxBytes: 64 * 1024 ** 3 };
 /** The limit for the levels of directories, the tree itself included. */
 export const MAX_TREE_DEPTH = 64;
 const STEADY_ATTEMPTS = 3;
@@ -136,8 +143,8 @@ class TreeWalk {
       throw unsafe(this.#place, prefix, `lies deeper than ${MAX_TREE_DEPTH} levels`);
     for (const { name, entry } of await this.#statAll(directory, prefix)) {
       this.entries.push(entry);
-      if (this.entries.length > MAX_TREE_ENTRIES) {
-        throw unsafe(this.#place, entry.path, `is beyond the limit of ${MAX_TREE_ENTRIES} entries`);
+      if (this.entries.length > TREE_LIMITS.maxEntries) {
+        throw unsafe(this.#place, entry.path, `is beyond the limit of ${TREE_LIMITS.maxEntries} entries`);
       }
       if (entry.kind === 'directory') await this.#descend(directory, name, entry.path, depth);
     }

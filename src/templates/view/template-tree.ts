@@ -10,11 +10,11 @@ import { RecordSide } from '../../views/record-side.js';
 import type { ChangeThere, Observation, RecordDoor, RemovalThere, ViewTree } from '../../views/view.js';
 import type { TemplateLibrary } from '../library/library.js';
 import type { TemplateDirectory } from '../library/template-directory.js';
-import { DEFAULT_BUNDLE_LIMITS, unpackTree } from '../transfer/bundle.js';
+import { unpackTree } from '../transfer/bundle.js';
 import { digestTree } from '../tree/digest.js';
 import { removeTree } from '../tree/remove-tree.js';
 import { syncTree } from '../tree/sync-tree.js';
-import { walkTree } from '../tree/tree.js';
+import { TREE_LIMITS, walkTree } from '../tree/tree.js';
 import type { TemplateEdit } from './template-edits.js';
 
 export interface TemplateTreeOptions {
@@ -135,7 +135,7 @@ export class TemplateTree implements ViewTree {
     for (const stream of fetch(record)) {
       try {
         await mkdir(next);
-        await unpackTree(stream, next, DEFAULT_BUNDLE_LIMITS, signal);
+        await unpackTree(stream, next, TREE_LIMITS, signal);
         const place = { root: next, label: `template tree ${short}` };
         const entries = await walkTree(place, signal);
         if ((await digestTree(place, entries, signal)) !== record.digest)

@@ -149,7 +149,7 @@ describe('POST /cluster/nodes/{id}', () => {
     async (body) => {
       for (const id of ['n1', 'a-worker', 'nope'])
         expect(await call('POST', `/cluster/nodes/${id}`, body)).toEqual(
-          anError(400, /command|expected object/),
+          anError(400, /field command: must be a text|body: must be an object/),
         );
     },
   );

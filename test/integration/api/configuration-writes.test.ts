@@ -30,6 +30,20 @@ it('writes with the ETag of what is in force, and refuses one of before', async 
   expect(ramOf('lobby.json')).toBe(400);
 });
 
+it('writes with the ETag as a proxy has marked it when it packed the answer', async () => {
+  await world.commands.configure('lobby');
+  let ramMB = 300;
+  for (const mark of [
+    (tag: string) => `W/${tag}`,
+    (tag: string) => tag.replace(/"$/, '-gzip"'),
+    (tag: string) => `"0", W/${tag}`,
+  ]) {
+    const seen = mark(await tagOf('lobby'));
+    expect([seen, await put('lobby', { 'if-match': seen }, ++ramMB)]).toEqual([seen, 204]);
+    expect([seen, await put('lobby', { 'if-match': seen }, ++ramMB)]).toEqual([seen, 412]);
+  }
+});
+
 it('refuses when the file has changed and Drover has not looked yet', async () => {
   await world.commands.configure('lobby');
   const seen = await tagOf('lobby');
@@ -71,7 +85,8 @@ it('removes only what the client has seen', async () => {
 
 it.each([
   { 'if-match': 'abc' },
-  { 'if-match': 'W/"abc"' },
+  { 'if-match': 'W/abc' },
+  { 'if-match': 'w/"abc"' },
   { 'if-match': '"a" "b"' },
   { 'if-none-match': '"abc"' },
   { 'if-none-match': '*', 'if-match': '*' },

@@ -86,11 +86,15 @@ describe('POST /instances', () => {
     expect(await call('POST', '/instances', { configurationName: 'nope' })).toEqual(
       anError(400, 'no configuration "nope"'),
     );
-    expect(await call('POST', '/instances')).toEqual(anError(400, /configurationName.*expected string/));
+    expect(await call('POST', '/instances')).toEqual(
+      anError(400, /configurationName: must be a text, is missing/),
+    );
     expect(await call('POST', '/instances', { configurationName: 7 })).toEqual(
       anError(400, 'configurationName'),
     );
-    expect(await call('POST', '/instances', '[]')).toEqual(anError(400, 'expected object'));
+    expect(await call('POST', '/instances', '[]')).toEqual(
+      anError(400, 'body: must be an object in { }, is a list of 0 entries'),
+    );
     expect(await call('POST', '/instances', { configurationName: '\n<x>' })).toEqual(
       anError(400, /^there is no such configuration/),
     );
@@ -307,9 +311,11 @@ describe('PUT /instances/{id}/state', () => {
     expect(world.reports[0]?.report).toMatchObject(kept);
   });
 
-  it('takes no heartbeat of the future', async () => {
-    await call('PUT', '/instances/aaaaaa/state', { state: 'ONLINE', lastHeartbeat: 9e15 });
-    expect(world.reports[0]?.report.lastHeartbeat).toBe(world.clock.now());
+  it('takes any heartbeat that is a whole number: seconds, 0, and one of the future', async () => {
+    for (const lastHeartbeat of [0, 1_700_000_000, 9e15]) {
+      await call('PUT', '/instances/aaaaaa/state', { state: 'ONLINE', lastHeartbeat });
+      expect(world.reports.at(-1)?.report.lastHeartbeat).toBe(lastHeartbeat);
+    }
   });
 
   it('answers 400 naming the accepted states, and 404 for no instance', async () => {
@@ -339,7 +345,7 @@ describe('PATCH /instances/{id}/lifecycle', () => {
   it('answers 400 naming the targets for any other, and 400 for a missing or malformed instance', async () => {
     for (const query of ['', '?target=', '?target=pause', '?target=START', '?target=stop&target=start']) {
       expect(await call('PATCH', `/instances/aaaaaa/lifecycle${query}`)).toEqual(
-        anError(400, 'start, stop, restart'),
+        anError(400, 'query field target: must be one of "start", "stop", "restart", is '),
       );
     }
     for (const id of ['zzzzzz', 'NOPE', '..%2f']) {
@@ -348,6 +354,31 @@ describe('PATCH /instances/{id}/lifecycle', () => {
       );
     }
     expect(world.lifecycles).toEqual([]);
+  });
+});
+
+describe('POST /instances/{id}/signal', () => {
+  const send = (body: unknown, id = 'aaaaaa') => call('POST', `/instances/${id}/signal`, body);
+
+  it('sends a named signal to the main process, or to all', async () => {
+    world.signals.length = 0;
+    expect(await send({ signal: 'SIGHUP' })).toEqual({
+      status: 200,
+      body: { message: 'SIGHUP sent to instance aaaaaa', instanceId: 'aaaaaa', signal: 'SIGHUP' },
+    });
+    expect((await send({ signal: 'SIGUSR1', all: true })).status).toBe(200);
+    expect(world.signals).toEqual(['aaaaaa SIGHUP main', 'aaaaaa SIGUSR1 all']);
+  });
+
+  it('refuses other signals, and instances that are not running', async () => {
+    world.signals.length = 0;
+    for (const signal of ['SIGKILL', 'SIGSTOP', 'HUP', '1', 1])
+      expect(await send({ signal })).toEqual(anError(400, 'must be one of SIGHUP, SIGUSR1'));
+    expect(await send({})).toEqual(anError(400, 'signal'));
+    await world.putInstance(instanceRecord({ id: 'ssssss', status: instanceStatus('STOPPED') }));
+    expect(await send({ signal: 'SIGHUP' }, 'ssssss')).toEqual(anError(409, 'takes no signals'));
+    expect((await send({ signal: 'SIGHUP' }, 'zzzzzz')).status).toBe(404);
+    expect(world.signals).toEqual([]);
   });
 });
 

@@ -88,23 +88,119 @@ describe('bodies', () => {
     }
   });
 
-  it('of another type are refused with 415, and ignored when they are empty', async () => {
+  it('are JSON whatever their type says, and ignored when they are empty', async () => {
     const types = [
       'text/plain',
       'application/x-www-form-urlencoded',
+      'application/merge-patch+json',
       'application/xml',
-      'application/jsonx',
       'application/json garbage',
       'application/json, text/plain',
       'application',
       ';',
-      'multipart/form-data; boundary=x',
     ];
     for (const type of types) {
-      const { status, error } = await send('POST', '/instances', type, '{"configurationName":"hello"}');
-      expect([type, status, error]).toEqual([type, 415, expect.stringContaining('send application/json')]);
+      const { status } = await send('POST', '/instances', type, '{"configurationName":"hello"}');
+      expect([type, status]).toEqual([type, 201]);
+      const other = await send('POST', '/instances', type, 'configurationName=hello');
+      expect([type, other.status, other.error]).toEqual([
+        type,
+        400,
+        expect.stringMatching(/^the body is not valid JSON: line 1, column 1: /),
+      ]);
+      expect((await send('POST', '/configurations/hello/restart', type)).status).not.toBe(415);
     }
     expect((await send('DELETE', '/configurations/hello', 'text/plain')).status).toBe(204);
+  });
+
+  it.each(['/instances', '/templates/g/t/files/a.txt', '/templates/g/t/import'])(
+    'to %s in a wrapping are refused in words, and nothing is stored',
+    async (path) => {
+      const form = '--x\r\nContent-Disposition: form-data; name="f"\r\n\r\n{}\r\n--x--\r\n';
+      const multipart = await send('POST', path, 'multipart/form-data; boundary=x', form);
+      expect([multipart.status, multipart.error]).toEqual([415, expect.stringContaining('--data-binary')]);
+      for (const coding of ['gzip', 'br', 'Deflate', 'gzip, identity']) {
+        const response = await fetch(world.url + path, {
+          method: 'POST',
+          headers: { authorization: `Bearer ${world.admin}`, 'content-encoding': coding },
+          body: '{"configurationName":"hello"}',
+        });
+        expect([coding, response.status, await response.json()]).toEqual([
+          coding,
+          415,
+          { error: expect.stringContaining('Content-Encoding'), code: 'DRV_CONTENT_TYPE_UNKNOWN' },
+        ]);
+      }
+      expect((await world.call('GET', '/templates/g/t')).status).toBe(200);
+      expect(await (await world.call('GET', '/templates/g/t')).json()).toMatchObject({ exists: false });
+    },
+  );
+
+  it('are left unread where a route takes none: broken, packed or of a wrong type', async () => {
+    for (const [type, body] of [
+      ['text/plain', 'x'],
+      ['application/json', '{"a":'],
+      ['multipart/form-data; boundary=x', '--x--'],
+      [';', 'x'],
+      ['application/json', '{"a":1,"a":2}'],
+    ] as const) {
+      const headers = {
+        authorization: `Bearer ${world.admin}`,
+        'content-type': type,
+        'content-encoding': 'gzip',
+      };
+      const ask = async (method: string, path: string): Promise<number> =>
+        (await fetch(world.url + path, { method, headers, body })).status;
+      expect([body, await ask('POST', '/node/reload')]).toEqual([body, 501]);
+      expect([body, await ask('POST', '/instances/aaaaaa/stop')]).toEqual([body, 200]);
+      expect([body, await ask('PATCH', '/instances/aaaaaa/lifecycle?target=start')]).toEqual([body, 200]);
+      expect([body, await ask('DELETE', '/configurations/none')]).toEqual([body, 404]);
+      expect([body, await ask('POST', '/nothing')]).toEqual([body, 404]);
+      expect([body, await ask('PATCH', '/instances')]).toEqual([body, 405]);
+    }
+  });
+
+  it('that give a field twice are refused, at every level, with its place', async () => {
+    for (const [method, path, body, place] of [
+      ['PUT', '/configurations/new', '{"command":"a","command":"b"}', 'column 16: the field "command"'],
+      [
+        'PUT',
+        '/configurations/new',
+        '{"command":"a",\n"availablePorts":{"min":1,"max":2,"min":3}}',
+        'line 2, ',
+      ],
+      ['POST', '/instances', '{"configurationName":"hello","configurationName":"hello"}', 'given twice'],
+      ['PUT', '/instances/aaaaaa/state', '{"state":"ONLINE","\\u0073tate":"OFFLINE"}', 'the field "state"'],
+      ['POST', '/plan', '{"configurations":[{"name":"a","name":"b"}]}', 'the field "name"'],
+    ] as const) {
+      const { status, error } = await send(method, path, 'application/json', body);
+      expect([body, status, error]).toEqual([body, 400, expect.stringContaining(place)]);
+    }
+    expect(world.reports).toEqual([]);
+  });
+
+  it('of a null field are as if the field were not there, at every level', async () => {
+    const configuration = {
+      ...{
+        command: 'a',
+        runtime: null,
+        hostAddress: null,
+        availablePorts: null,
+        properties: null,
+        nodes: null,
+      },
+      ...{ update: null, readiness: null, ramMB: null, environmentVariables: { A: 'a', B: null } },
+      templateInstallationConfig: {
+        allInGroups: null,
+        allOf: [{ group: 'g', name: 't', storage: null, priority: null }],
+      },
+    };
+    expect((await world.call('PUT', '/configurations/nulls', configuration)).status).toBe(204);
+    expect((await world.call('POST', '/configurations/nulls/diff', configuration)).status).toBe(200);
+    const state = { state: 'ONLINE', lastHeartbeat: null, players: null };
+    expect((await world.call('PUT', '/instances/aaaaaa/state', state)).status).toBe(200);
+    const update = await world.call('POST', '/cluster/nodes/none/drain', { deadlineSeconds: null });
+    expect(update.status).not.toBe(400);
   });
 
   it('that are no JSON are refused with 400', async () => {
@@ -146,7 +242,7 @@ describe('bodies', () => {
     const absurd: [string, number][] = [
       [deep('[', ']'), 400],
       [`{"configurationName":${deep('[', ']')}}`, 400],
-      [`{"configurationName":"hello","more":${deepObject()}}`, 201],
+      [`{"configurationName":"hello","more":${deepObject()}}`, 400],
       ['{"configurationName":1e400}', 400],
       ['{"configurationName":"\\ud800"}', 400],
       [`{${Array.from({ length: 50_000 }, (_, index) => `"k${index}":0`).join(',')}}`, 400],
@@ -158,6 +254,26 @@ describe('bodies', () => {
       ]).toEqual([body.slice(0, 40), expected]);
     }
     expect((await send('GET', '/instances', null)).status).toBe(200);
+  });
+
+  it('are asked for in words, also where the request has no Host or expects the unknown', async () => {
+    const head = (...lines: string[]): string =>
+      [
+        'GET /api/whoami HTTP/1.1',
+        `Authorization: Bearer ${world.admin}`,
+        'Connection: close',
+        ...lines,
+      ].join('\r\n');
+    const hostless = await exchange(port(), `${head()}\r\n\r\n`);
+    expect([statusOf(hostless), bodyOf(hostless)]).toEqual([
+      400,
+      refusal('header Host: is missing, and HTTP/1.1 asks for it'),
+    ]);
+    expect(hostless).toMatch(/\r\nContent-Type: application\/json/i);
+    const upgrade = `${head('Upgrade: websocket').replace('whoami', 'console')}\r\n\r\n`;
+    expect(bodyOf(await exchange(port(), upgrade))).toEqual(refusal(expect.stringContaining('header Host')));
+    expect(statusOf(await exchange(port(), `${head('Host: x', 'Expect: wonders')}\r\n\r\n`))).toBe(200);
+    expect(statusOf(await exchange(port(), `${head().replace('HTTP/1.1', 'HTTP/1.0')}\r\n\r\n`))).toBe(200);
   });
 
   it('are limited to 1 MiB: one byte more is 413', async () => {

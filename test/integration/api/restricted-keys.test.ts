@@ -24,7 +24,7 @@ const ask = (token: string, remoteAddress = '127.0.0.1', url = '/api/instances')
 const get = async (path: string, token: string) => (await world.call('GET', path, undefined, token)).json();
 
 describe('a key that may be used from some addresses', () => {
-  it('is refused with 403 elsewhere, which does not say from where it may be used, and counts as a failure of that address', async () => {
+  it('is refused with 403 elsewhere, which does not say from where it may be used', async () => {
     const token = await world.addKey('office', 'READ', { from: ['10.0.0.0/8', '2001:db8::/32'] });
     for (const address of ['10.1.2.3', '::ffff:10.1.2.3', '2001:db8::7'])
       expect([address, (await ask(token, address)).statusCode]).toEqual([address, 200]);
@@ -35,11 +35,11 @@ describe('a key that may be used from some addresses', () => {
         refusal(`key office may not be used from ${address}`),
       ]);
     }
-    const statuses: number[] = [];
-    for (let index = 0; index < 31; index++) statuses.push((await ask(token, '11.0.0.2')).statusCode);
-    expect(statuses).toEqual([...Array(30).fill(403), 429]);
+    const statuses = new Set<number>();
+    for (let index = 0; index < 40; index++) statuses.add((await ask(token, '11.0.0.2')).statusCode);
+    expect([...statuses]).toEqual([403]);
     expect((await ask(token, '10.0.0.1')).statusCode).toBe(200);
-    expect(world.audit.entries.at(-1)).toMatchObject({ key: 'office', address: '11.0.0.2', result: '429' });
+    expect(world.audit.entries.at(-1)).toMatchObject({ key: 'office', address: '11.0.0.2', result: '403' });
   });
 
   it('opens no socket elsewhere, and is nobody on open routes there', async () => {

@@ -68,6 +68,7 @@ OPERATE DELETE /instances/:id instance
 OPERATE PATCH /instances/:id/lifecycle bad-instance
 OPERATE POST /instances/:id/command instance
 OPERATE POST /instances/:id/execute instance
+OPERATE POST /instances/:id/signal instance
 OPERATE POST /instances/:id/stop instance
 OPERATE POST /instances/:id/update instance
 OPERATE PUT /instances/:id/state instance

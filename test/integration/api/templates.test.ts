@@ -170,32 +170,27 @@ describe('a file', () => {
     expect(uploadFiles()).toEqual([]);
   });
 
-  it.each([
-    'application/octet-stream',
-    'text/plain',
-    'application/json',
-    'multipart/form-data',
-    'no/such+type',
-    '{}',
-    null,
-  ])('is taken as bytes whatever the content type is: %s', async (type) => {
-    const created = await send('POST', '/games/lobby/files/a/b.bin', bytes, { type });
-    expect(created).toMatchObject({
-      status: 201,
-      json: { group: 'games', name: 'lobby', path: 'a/b.bin', bytes: 256 },
-    });
-    expect(readFileSync(place('games/lobby/a/b.bin'))).toEqual(bytes);
-    const replaced = await send('PATCH', '/games/lobby/files/a/b.bin', '{"broken', { type });
-    expect(replaced).toMatchObject({ status: 200, json: { path: 'a/b.bin', bytes: 8 } });
-    const read = await send('GET', '/games/lobby/files/a/b.bin');
-    expect(read.bytes.toString()).toBe('{"broken');
-    expect(read.headers.get('content-type')).toMatch(/^text\/plain\b/);
-    expect(read.headers.get('content-length')).toBe('8');
-    const removed = await send('DELETE', '/games/lobby/files/a/b.bin');
-    expect(removed).toMatchObject({ status: 200, json: { path: 'a/b.bin' } });
-    expect(await readTree(place('games'))).toEqual({ 'lobby/': '' });
-    expect(uploadFiles()).toEqual([]);
-  });
+  it.each(['application/octet-stream', 'text/plain', 'application/json', 'no/such+type', '{}', null])(
+    'is taken as bytes whatever the content type is: %s',
+    async (type) => {
+      const created = await send('POST', '/games/lobby/files/a/b.bin', bytes, { type });
+      expect(created).toMatchObject({
+        status: 201,
+        json: { group: 'games', name: 'lobby', path: 'a/b.bin', bytes: 256 },
+      });
+      expect(readFileSync(place('games/lobby/a/b.bin'))).toEqual(bytes);
+      const replaced = await send('PATCH', '/games/lobby/files/a/b.bin', '{"broken', { type });
+      expect(replaced).toMatchObject({ status: 200, json: { path: 'a/b.bin', bytes: 8 } });
+      const read = await send('GET', '/games/lobby/files/a/b.bin');
+      expect(read.bytes.toString()).toBe('{"broken');
+      expect(read.headers.get('content-type')).toMatch(/^text\/plain\b/);
+      expect(read.headers.get('content-length')).toBe('8');
+      const removed = await send('DELETE', '/games/lobby/files/a/b.bin');
+      expect(removed).toMatchObject({ status: 200, json: { path: 'a/b.bin' } });
+      expect(await readTree(place('games'))).toEqual({ 'lobby/': '' });
+      expect(uploadFiles()).toEqual([]);
+    },
+  );
 
   it('may be empty', async () => {
     expect((await send('POST', '/games/lobby/files/a')).json).toMatchObject({ bytes: 0 });
@@ -465,10 +460,15 @@ describe('POST /templates/sync', () => {
     [undefined, null],
     ['', 'application/json'],
     ['', 'text/plain'],
-    ['{}', 'application/json'],
   ] as const)('means all of them when a plugin sends %j as %s', async (body, type) => {
     expect((await send('POST', '/sync', body, { type })).json).toMatchObject({ pattern: '*' });
     expect(world.templates.synced).toEqual(['*']);
+  });
+
+  it('is 400 for a body that names no pattern', async () => {
+    for (const body of ['{}', '{"pattern":null}', 'null', '[]', '{"storage":"s"}'])
+      expect([body, (await send('POST', '/sync', body)).status]).toEqual([body, 400]);
+    expect(world.templates.synced).toEqual([]);
   });
 
   it.each(['../*', '', 'a/b/c', 'games', 7, null])('is 400 for the pattern %j', async (pattern) => {

@@ -229,8 +229,8 @@ describe('a subscription', () => {
         'there is no topic cats: there are instances, configurations, nodes, templates, rollouts, usage, log:ID',
       ],
       ['error', 'nodes cannot be filtered by configuration: it takes node, state'],
-      ['error', expect.stringContaining('field filter.node: ')],
-      ['error', expect.stringContaining('field unsubscribe: ')],
+      ['error', expect.stringContaining('filter.node: must be a list')],
+      ['error', expect.stringContaining('unsubscribe: must be a text')],
     ]);
     subscribe(client, 'nodes');
     expect(await message(client, 6)).toMatchObject({ type: 'snapshot', topic: 'nodes' });

@@ -276,6 +276,16 @@ describe('instance logs', () => {
   });
 });
 
+describe('instance signal', () => {
+  it('goes to the main process, and with --all to every process', async () => {
+    const id = await oneInstance();
+    expect(await world.run(`instance signal ${id} SIGHUP`)).toBe(`SIGHUP sent to instance ${id}\n`);
+    await world.run(`instance signal ${id} SIGUSR1 --all`);
+    expect(world.signals).toEqual([`${id} SIGHUP main`, `${id} SIGUSR1 all`]);
+    expect(await world.run(`instance signal ${id} SIGKILL`)).toMatch(/SIGHUP, SIGUSR1/);
+  });
+});
+
 describe('instance execute', () => {
   it('sends exactly what was typed, with a newline', async () => {
     const id = await oneInstance();
@@ -846,7 +856,7 @@ describe('help', () => {
       'stop',
     ])
       expect(text).toMatch(new RegExp(`^${command.replace(/[[\]|.]/g, '\\$&')} {2,}\\S`, 'm'));
-    expect(await world.json('help')).toHaveLength(51);
+    expect(await world.json('help')).toHaveLength(52);
   });
 
   it('explains a group and a single command', async () => {

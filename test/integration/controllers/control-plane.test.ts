@@ -61,7 +61,7 @@ describe('the control plane', () => {
     expect(plane.records()).toHaveLength(1);
   });
 
-  it('restarts a crashed instance before it looks for what the crash left behind, and then ends that', async () => {
+  it('restarts a crashed instance at once when it left nothing behind, and signals nothing', async () => {
     await plane.putConfiguration(SERVICE);
     await settle();
     const [id] = node.runtime.alive;
@@ -70,21 +70,8 @@ describe('the control plane', () => {
     expect(node.runtime.starts).toHaveLength(2);
     expect(node.runtime.signals).toEqual([]);
     await clock.advance(300);
-    expect(node.runtime.sweeps).toEqual([`${id} SIGKILL`]);
-    expect(node.runtime.alive).toEqual([id]);
-  });
-
-  it('tries again to end what a crash left behind, when it could not at first', async () => {
-    await plane.putConfiguration(SERVICE);
-    await settle();
-    const [id] = node.runtime.alive;
-    node.runtime.isBlind = true;
-    node.runtime.end(id ?? '', { code: 1, signal: null });
-    await clock.advance(30_000);
     expect(node.runtime.sweeps).toEqual([]);
-    node.runtime.isBlind = false;
-    await clock.advance(10_000);
-    expect(node.runtime.sweeps).toEqual([`${id} SIGKILL`]);
+    expect(node.runtime.alive).toEqual([id]);
   });
 
   it('counts few starts of a command that always exits at once', async () => {
@@ -163,6 +150,24 @@ describe('the control plane', () => {
     expect(node.runtime.starts).toHaveLength(2);
     expect(pids()).toEqual(before);
     expect(plane.describe()).toEqual(['lobby ONLINE - alpha:-', 'lobby ONLINE - alpha:-']);
+  });
+
+  it('adopts what runs whatever ends of earlier runs its runtime remembers, and has the runtime forget those', async () => {
+    await plane.putConfiguration({ ...SERVICE, minimumServiceCount: 1 });
+    await settle();
+    const [instanceId = ''] = node.runtime.alive;
+    const exit = { code: 1, signal: null, at: 0 };
+    node.runtime.left = [0, -1].map((run) => ({ instanceId, run, process: null, exit }));
+    await plane.replaceWrapper(node);
+    await settle();
+    expect(node.runtime.left).toEqual([]);
+    // The end of an earlier run may also be found only now.
+    node.runtime.left = [{ instanceId, run: 0, process: null, exit }];
+    node.runtime.tellExit({ instanceId, run: 0 }, exit);
+    await settle();
+    expect(node.runtime.left).toEqual([]);
+    expect(node.runtime.starts).toHaveLength(1);
+    expect(plane.describe()).toEqual(['lobby ONLINE - alpha:-']);
   });
 
   it('leaves instances of a deleted configuration alone and replaces none of them', async () => {

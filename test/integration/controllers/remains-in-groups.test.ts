@@ -42,11 +42,13 @@ afterEach(() => plane.stop());
 
 const runs = (): number[] => node.runtime.starts.map(({ run }) => run);
 
-it('before the next start after a crash', async () => {
+it('before the next start after a crash, by the whole stop ladder', async () => {
   node.runtime.end(id, { code: 1, signal: null });
-  await clock.advance(20);
-  expect([runs(), killed]).toEqual([[1], [`${id}.1`]]);
-  await clock.advance(2000);
+  await clock.advance(200);
+  expect([runs(), node.runtime.sweeps, killed]).toEqual([[1], [`${id} SIGTERM`], []]);
+  await clock.advance(9500);
+  expect([runs(), killed]).toEqual([[1], []]);
+  await clock.advance(3000);
   expect([runs(), killed]).toEqual([
     [1, 2],
     [`${id}.1`, `${id}.1`],
@@ -58,7 +60,22 @@ it('before the instance counts as gone, with the time of its stop', async () => 
   await clock.advance(9000);
   expect(node.runtime.alive).not.toContain(id);
   expect([plane.records().some((record) => record.id === id), killed]).toEqual([true, []]);
-  await clock.advance(2000);
+  await clock.advance(3000);
   expect(killed.length).toBeGreaterThanOrEqual(2);
   expect(plane.records().some((record) => record.id === id)).toBe(false);
+});
+
+it('names what an end with code 0 left, and how its server stays in the foreground', async () => {
+  node.runtime.names = ['redis-server'];
+  node.runtime.end(id, { code: 0, signal: null });
+  await clock.advance(200);
+  const why =
+    'its main process ended with code 0 and left 1 process (redis-server) that was in its group: ' +
+    'run it in the foreground (--daemonize no)';
+  const message = (): string => plane.records().find((record) => record.id === id)?.status.message ?? '';
+  expect(message()).toBe(`${why}; what it left (1 process (redis-server)) is ended before the next start`);
+  node.runtime.end(id, { code: 0, signal: null });
+  used.clear();
+  await clock.advance(500);
+  expect(runs()).toEqual([1, 2]);
 });

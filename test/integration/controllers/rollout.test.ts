@@ -540,6 +540,26 @@ describe('templates', () => {
     expect(rollout()).toMatchObject({ state: 'complete', cause: 'templates', generation: 1 });
   });
 
+  it.each([
+    ['and the template change in one save', { strategy: 'rolling', templates: false }],
+    ['and the block itself come with the template', undefined],
+  ])('are rolled out when templates: true %s', async (_what, before) => {
+    const { update: _update, ...plain } = { ...SERVICE, update: UPDATE };
+    const at = (update: object | undefined) =>
+      plane.putConfiguration({ ...plain, templateInstallationConfig, ...(update && { update }) });
+    await at(before && { ...UPDATE, ...before });
+    await pass(3000);
+    const old = ids();
+    digest = 'b'.repeat(64);
+    await at({ ...UPDATE, templates: true });
+    tell('games', 'lobby');
+    await pass(40_000);
+    expect(ids().filter((id) => old.includes(id))).toEqual([]);
+    expect(rollout()).toMatchObject({ state: 'complete', generation: 1 });
+    const versions = wanted().flatMap(({ status }) => status.installed?.templates.map((one) => one.digest));
+    expect(versions).toEqual(all(6, digest));
+  });
+
   it('are known from the first instance on, whenever that came', async () => {
     await service({ templateInstallationConfig, minimumServiceCount: 0 }, { templates: true });
     await pass(3000);

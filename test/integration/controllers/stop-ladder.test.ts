@@ -87,6 +87,68 @@ describe('a stop', () => {
     expect(node.runtime.signals).toEqual([`${id} SIGINT`]);
   });
 
+  it('waits where it is while the runtime does not answer, and never begins with SIGKILL', async () => {
+    const id = await up({ stopTimeoutSeconds: 20 });
+    node.runtime.stubborn.add(id);
+    node.runtime.isAway = true;
+    await ask(id, 'stop');
+    await clock.advance(60_000);
+    expect(said(id)).toBe(
+      'ONLINE stopping stopping: the next signal waits: the container engine does not answer',
+    );
+    node.runtime.isAway = false;
+    await clock.advance(1000);
+    expect(node.runtime.signals).toEqual([`${id} SIGTERM`]);
+    await clock.advance(18_000);
+    expect(node.runtime.signals).toEqual([`${id} SIGTERM`]);
+    await clock.advance(3000);
+    expect(node.runtime.signals).toEqual([`${id} SIGTERM`, `${id} SIGKILL`]);
+  });
+
+  it('gives the signal its half of the time, also when nothing answered as it was due', async () => {
+    const id = await up({ ...LADDER, stopSignal: 'SIGTERM' });
+    node.runtime.stubborn.add(id);
+    await ask(id, 'stop');
+    await settle();
+    node.runtime.isAway = true;
+    await clock.advance(30_000);
+    node.runtime.isAway = false;
+    await clock.advance(9000);
+    expect([node.runtime.written, node.runtime.signals]).toEqual([[`${id} save-all\n`], [`${id} SIGTERM`]]);
+    await clock.advance(3000);
+    expect(node.runtime.signals).toEqual([`${id} SIGTERM`, `${id} SIGKILL`]);
+  });
+
+  it('signals the main process, and the rest when that has ended', async () => {
+    const id = await up();
+    node.runtime.shelled.add(id);
+    await ask(id, 'stop');
+    await settle();
+    expect(node.runtime.signals).toEqual([`${id} SIGTERM`, `${id} SIGTERM`]);
+    expect(said(id)).toBe('STOPPED stopped ended by SIGTERM');
+  });
+
+  it('spares the rest while the main process works, over a restart of the daemon, until SIGKILL for all', async () => {
+    const id = await up();
+    node.runtime.shelled.add(id);
+    node.runtime.stubborn.add(id);
+    await ask(id, 'stop');
+    await clock.advance(4000);
+    await plane.replaceWrapper(node);
+    await clock.advance(5500);
+    expect(node.runtime.signals).toEqual([`${id} SIGTERM`]);
+    await clock.advance(1000);
+    expect(node.runtime.signals).toEqual([`${id} SIGTERM`, `${id} SIGKILL`]);
+  });
+
+  it('signals everything at once where stopTo says so', async () => {
+    const id = await up({ stopTo: 'all' });
+    node.runtime.shelled.add(id);
+    await ask(id, 'stop');
+    await settle();
+    expect(node.runtime.signals).toEqual([`${id} SIGTERM`]);
+  });
+
   it('is not begun again by another request', async () => {
     const id = await up({ ...LADDER, stopSignal: 'SIGTERM' });
     node.runtime.stubborn.add(id);

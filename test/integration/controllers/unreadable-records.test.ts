@@ -122,7 +122,7 @@ describe('an instance whose record cannot be read', () => {
   it('is said in the log, `why`, the figures and the status', async () => {
     const [bad = ''] = await service(2);
     await restartMaster(() => spoil(store, instanceKey(bad), withNegativeRestarts));
-    const problem = 'status.restarts: Too small: expected number to be >=0';
+    const problem = 'status.restarts: must be at least 0';
     expect(lines.map(({ msg }) => msg)).toContainEqual(
       `the record instances/${bad} cannot be read (${problem}): it is set aside and kept as it is`,
     );

@@ -156,10 +156,64 @@ describe('why', () => {
       [1, 6200],
     ]);
     expect(first.exits[0]).toMatchObject({ code: 1, wasAsked: false, lastLines: ['starting', 'boom'] });
+    // It holds its slot, but nothing counts it as one that works: neither while it waits nor while it is up for now.
+    const working = () => plane.master.led().controllers.minimumService.working('lobby');
+    expect([working(), (await whyAll()).online, (await whyAll()).actual]).toEqual([0, 0, 1]);
     await clock.advance(1000);
-    expect(said(await whyOne())).toMatch(/^is ONLINE: up for .* after 3 failures in a row\.$/);
+    expect(said(await whyOne())).toMatch(/^is up for now: up for .* after 3 failures in a row\.$/);
+    expect([working(), (await whyAll()).online, (await whyAll()).isSettled]).toEqual([0, 0, false]);
     await clock.advance(60_000);
     expect(said(await whyOne())).toMatch(/^is ONLINE, as it should be/);
+    expect([working(), (await whyAll()).online, (await whyAll()).isSettled]).toEqual([1, 1, true]);
+  });
+
+  it.each(['ONLINE', 'OFFLINE', 'CREATING'] as const)(
+    'says that nothing runs of what is stopped and reported %s',
+    async (state) => {
+      await plane.addNode('alpha');
+      await plane.putConfiguration({ ...LOBBY, static: true });
+      await settle();
+      const id = idsOf('lobby')[0] ?? '';
+      await plane.master.writer.setLifecycle(id, 'stop');
+      await settle();
+      await plane.master.writer.reportState(id, { state });
+      const status = () => plane.records().find((record) => record.id === id)?.status;
+      const message = `reported ${state} by the instance or a tool, but nothing of it runs: it is stopped`;
+      expect(status()).toMatchObject({ state, reason: 'stopped', message, pid: null });
+      expect(await whyOne()).toMatchObject({ actual: state, isSettled: true });
+      expect(said(await whyOne())).toMatch(
+        new RegExp(`^is stopped, as it should be.*; the instance or a tool has reported ${state} since`),
+      );
+      expect((await whyAll()).online).toBe(0);
+      await plane.master.writer.setLifecycle(id, 'start');
+      await settle();
+      expect(status()).toMatchObject({ state: 'ONLINE', reason: null });
+    },
+  );
+
+  it('says that nothing runs of what has ended, or waits for a node, and is reported ONLINE', async () => {
+    const node = await plane.addNode('alpha');
+    await plane.putConfiguration({ ...LOBBY, restartPolicy: 'never' });
+    await settle();
+    const [id = ''] = idsOf('lobby');
+    crash(node, id);
+    await settle();
+    await plane.master.writer.reportState(id, { state: 'ONLINE' });
+    expect(plane.records()[0]?.status).toMatchObject({
+      reason: 'exited',
+      message: expect.stringMatching(/but nothing of it runs: it has ended$/),
+    });
+    expect(said(await whyOne())).toContain('has ended, and restartPolicy does not start it again');
+    expect((await whyAll()).online).toBe(0);
+    await plane.putConfiguration({ ...LOBBY, name: 'huge', nodes: ['nowhere'] });
+    await settle();
+    const [huge = ''] = idsOf('huge');
+    await plane.master.writer.reportState(huge, { state: 'ONLINE' });
+    expect(plane.records().find((record) => record.id === huge)?.status).toMatchObject({
+      reason: 'no-node-fits',
+      message: expect.stringMatching(/but nothing of it runs: it waits for a node$/),
+    });
+    expect((await explainer.configuration('huge')).online).toBe(0);
   });
 
   it('shows the stop ladder, what is left to end, and a deliberate stop', async () => {

@@ -1,7 +1,15 @@
 /** The http storage: archives by URL and checksum, from a real server that also does what it should not. */
-import { spawnSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { createWriteStream, mkdirSync, readdirSync } from 'node:fs';
+import {
+  appendFileSync,
+  createWriteStream,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -15,7 +23,7 @@ import { downloadChecked } from '../../../src/extensions/built-in/http-download.
 import type { StorageProvider } from '../../../src/extensions/extension.js';
 import { messageOf } from '../../../src/model/errors.js';
 import { ExtensionWorld } from '../../support/templates/extension-world.js';
-import { forever, readTree, writeTree } from '../../support/templates/template-trees.js';
+import { forever, readTree, temporaryDirectory, writeTree } from '../../support/templates/template-trees.js';
 
 const TREE = { 'server.properties': 'motd=hi', '*start.sh': '#!/bin/sh\n', 'plugins/a.yml': 'a: 1' };
 const UNPACKED = { ...TREE, 'plugins/': '' };
@@ -95,6 +103,16 @@ function tarOf(tree: Readonly<Record<string, string>>, flags = 'c'): Buffer {
 
 type TarHeader = Parameters<ReturnType<typeof pack>['entry']>[0];
 
+function sparseTar(format: 'gnu' | 'pax'): Buffer {
+  const root = temporaryDirectory();
+  writeFileSync(join(root, 'hole'), '');
+  truncateSync(join(root, 'hole'), 1024 * 1024);
+  appendFileSync(join(root, 'hole'), 'end');
+  const tar = execFileSync('tar', ['-c', '--sparse', `--format=${format}`, '-C', root, 'hole']);
+  rmSync(root, { recursive: true });
+  return tar;
+}
+
 async function craftedTar(...entries: (TarHeader & { readonly content?: string })[]): Promise<Buffer> {
   const archive = pack();
   for (const { content = '', ...header } of entries) archive.entry(header, content);
@@ -107,6 +125,11 @@ describe('an archive by URL', () => {
     ['a zip', () => zipOf(TREE)],
     ['a tar', () => tarOf(TREE)],
     ['a tar.gz', () => tarOf(TREE, 'cz')],
+    [
+      'a tar.gz with zeros at its end, as bsdtar writes it',
+      () => Buffer.concat([tarOf(TREE, 'cz'), Buffer.alloc(1024)]),
+    ],
+    ['a tar with zeros at its end', () => Buffer.concat([tarOf(TREE), Buffer.alloc(10_240)])],
     [
       'a tar without entries for its directories',
       () =>
@@ -127,6 +150,8 @@ describe('an archive by URL', () => {
     const provider = await storage(bytes, { sha256: sha256(bytes).toUpperCase() });
     expect(await provider.version('world', 'lobby', forever)).toBe(sha256(bytes));
     expect(await provider.version('world', 'other', forever)).toBeNull();
+    expect(await provider.list?.('world', forever)).toEqual(['lobby']);
+    expect(await provider.list?.('worl', forever)).toEqual([]);
     expect(await download(provider)).toBe('ok');
   });
 
@@ -179,6 +204,16 @@ describe('an archive by URL', () => {
       'a tar with a hard link',
       () => craftedTar({ name: 'a', type: 'link', linkname: '/etc/passwd' }),
       /"a" is a link/,
+    ],
+    [
+      'a tar with a sparse file',
+      () => sparseTar('gnu'),
+      /"hole" is of a kind of its own \(a sparse file: pack/,
+    ],
+    [
+      'a pax tar with a sparse file',
+      () => sparseTar('pax'),
+      /"hole" is a sparse file: pack it without --sparse/,
     ],
     [
       'a tar with a device',
@@ -318,7 +353,7 @@ describe('a download', () => {
 describe('settings of http', () => {
   const url = 'https://host.test/x.zip';
   it.each<[object, string]>([
-    [{ 'world/lobby': { url } }, 'storages.main.templates.world/lobby.sha256: '],
+    [{ 'world/lobby': { url } }, 'storages.main.templates["world/lobby"].sha256: must be a text, is missing'],
     [{ 'world/lobby': { url, sha256: 'abc' } }, 'must be 64 hex digits'],
     [{ lobby: { url, sha256: 'a'.repeat(64) } }, 'must be <group>/<name>'],
     [

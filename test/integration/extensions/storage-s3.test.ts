@@ -63,6 +63,20 @@ describe('a storage in a bucket', () => {
     });
   });
 
+  it('lists the templates of a group, over several pages', async () => {
+    const templates = Array.from({ length: 5 }, (_, index) => `list/t${index}`);
+    await server.put(
+      Object.fromEntries([...templates, 'list2/x', 'x/list/y'].map((key) => [`${key}/a`, '1'])),
+    );
+    await server.put({ 'list/readme.txt': 'no template' });
+    const paged = new S3Storage(server.settings, 2);
+    expect(await paged.list('list', forever)).toEqual(['t0', 't1', 't2', 't3', 't4']);
+    expect(await paged.list('none', forever)).toEqual([]);
+    paged.close();
+    const main = await storage();
+    expect(await main.list?.('list2', forever)).toEqual(['x']);
+  });
+
   it('has another version when an object changes, comes or goes, and else the same', async () => {
     const main = await storage();
     const version = (): Promise<string | null> => main.version('version', 'x', forever);
@@ -205,7 +219,7 @@ describe('settings of s3', () => {
     [{ storages: { main: { bucket: BUCKET } } }, 'config.json: storages.main.region: '],
     [
       { storages: { main: { ...S3_KEYS, bucket: 'b', region: 'r', secretKey: 'oops-secret' } } },
-      'Unrecognized key: "secretKey"',
+      'storages.main.secretKey: unknown field; known fields: endpoint, region, ',
     ],
     [
       { storages: { main: { bucket: 'b', region: 'r', accessKeyId: 'only-this' } } },

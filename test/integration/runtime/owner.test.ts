@@ -57,32 +57,26 @@ const untilNoOwner = (): Promise<void> => until(() => expect(world.owners()).toE
 const untilMarked = (count: number): Promise<void> => until(() => expect(world.marked()).toHaveLength(count));
 
 describe('death of the owner', () => {
-  it('ends what survived it, reports everything as lost, and starts anew', async () => {
+  it('reports everything as lost, reaches what survived it, and starts anew', async () => {
     await runtime.start(world.spec('aaaaaa', STUBBORN));
     await runtime.start(world.spec('bbbbbb', 'exec sleep 60'));
     await untilStubborn();
     const lost = new Promise<void>((resolve) => runtime.onLost(resolve));
     process.kill(owner(), 'SIGKILL');
     await lost;
-    expect(world.marked()).toEqual([]);
+    expect(await runtime.isAlive({ instanceId: 'aaaaaa', run: 1 })).toBe(true);
     expect(await runtime.list()).toMatchObject([
       { instanceId: 'aaaaaa', exit: { code: null, signal: 'SIGHUP' } },
       { instanceId: 'bbbbbb', exit: { code: null, signal: 'SIGHUP' } },
     ]);
     await runtime.acknowledge({ instanceId: 'aaaaaa', run: 1 });
+    await runtime.signal({ instanceId: 'aaaaaa', run: 1 }, 'SIGKILL');
+    await untilMarked(0);
     await runtime.start(world.spec('aaaaaa', 'exec sleep 60', { run: 2 }));
     expect(await runtime.list()).toMatchObject([
       { instanceId: 'bbbbbb', run: 1, exit: { signal: 'SIGHUP' } },
       { instanceId: 'aaaaaa', run: 2, exit: null },
     ]);
-  });
-
-  it('waits with a start that comes while remains are being ended', async () => {
-    await runtime.start(world.spec('aaaaaa', STUBBORN));
-    process.kill(owner(), 'SIGKILL');
-    // Fails as long as the runtime does not know that the owner is gone; then it waits.
-    await until(() => runtime.start(world.spec('aaaaaa', 'exec sleep 60', { run: 2 })));
-    await untilMarked(1);
   });
 
   it('keeps exits that were not acknowledged', async () => {
@@ -97,7 +91,7 @@ describe('death of the owner', () => {
     expect(exits.of(spec)).toHaveLength(1);
   });
 
-  it('ends and reports remains when owner and daemon died together', async () => {
+  it('reports what survived when owner and daemon died together, and reaches it', async () => {
     await runtime.start(world.spec('aaaaaa', STUBBORN));
     await untilStubborn();
     await runtime.release();
@@ -106,9 +100,11 @@ describe('death of the owner', () => {
     expect(await next.adopt()).toMatchObject([
       { instanceId: 'aaaaaa', run: 1, process: null, exit: { code: null, signal: 'SIGHUP' } },
     ]);
-    expect(world.marked()).toEqual([]);
     await next.acknowledge({ instanceId: 'aaaaaa', run: 1 });
     expect(await next.list()).toEqual([]);
+    expect(await next.isAlive({ instanceId: 'aaaaaa', run: 1 })).toBe(true);
+    await next.signal({ instanceId: 'aaaaaa', run: 1 }, 'SIGKILL');
+    await untilMarked(0);
   });
 });
 

@@ -39,7 +39,13 @@ describe.runIf(process.getuid?.() === 0)('the owner of a working directory', () 
       clock: new FakeClock(),
     });
     await cache.start();
-    workspaces = new Workspaces({ runningDirectory: running, cache, packThreads, logger: quietLogger });
+    workspaces = new Workspaces({
+      runningDirectory: running,
+      installedDirectory: join(root, 'installed'),
+      cache,
+      packThreads,
+      logger: quietLogger,
+    });
     await workspaces.removeUnfinished();
   });
 

@@ -52,7 +52,13 @@ beforeEach(async () => {
     clock: new FakeClock(),
   });
   await cache.start();
-  workspaces = new Workspaces({ runningDirectory: running, cache, packThreads, logger: quietLogger });
+  workspaces = new Workspaces({
+    runningDirectory: running,
+    installedDirectory: join(root, 'installed'),
+    cache,
+    packThreads,
+    logger: quietLogger,
+  });
   await workspaces.removeUnfinished();
 });
 
@@ -193,6 +199,25 @@ describe('file modifications', () => {
     expect(await readTree(directory)).toMatchObject({ '*run': 'exec 4000', other: '%PORT%' });
   });
 
+  it('replace variables in UTF-16 too, and leave the rest of such a file as it is', async () => {
+    const text = '[Server]\r\nPort=%PORT%\r\nName=日本 \ud800 %MOTDD%\r\n';
+    const little = Buffer.from(text, 'utf16le');
+    const mark = Buffer.from('\ufeff', 'utf16le');
+    const big = Buffer.concat([mark, little]).swap16();
+    const plain = Buffer.from('\ufeffnothing', 'utf16le');
+    const files = { marked: Buffer.concat([mark, little]), unmarked: little, big, plain };
+    const list = await templates({ 'g/a': files });
+    const warnings = await prepare({ templates: list, fileModifications: Object.keys(files) });
+    const after = Buffer.from(text.replace('%PORT%', '4000'), 'utf16le');
+    const read = (name: string): Buffer => readFileSync(join(directory, name));
+    expect(read('marked')).toEqual(Buffer.concat([mark, after]));
+    expect(read('unmarked')).toEqual(after);
+    expect(read('big').swap16()).toEqual(Buffer.concat([mark, after]));
+    expect(read('plain')).toEqual(plain);
+    expect(warnings).toHaveLength(3);
+    expect(warnings[0]).toMatch(/marked asks for %MOTDD%/);
+  });
+
   it('never change the cache', async () => {
     const list = await templates({ 'g/a': { f: '%PORT%' } });
     await prepare({ templates: list, fileModifications: ['f'] });
@@ -243,9 +268,72 @@ describe('a kept directory', () => {
     };
     expect(await prepare(request)).toEqual([]);
     expect(await readTree(directory)).toEqual(expected);
-    expect(await prepare({ ...request, variables: new Map([['PORT', '1']]) })).toEqual([]);
+    expect(await prepare(request)).toEqual([]);
     expect(await readTree(directory)).toEqual(expected);
     expect(await names()).toEqual([ID]);
+  });
+
+  describe('whose templates or variables have changed', () => {
+    const request = { keep: true, fileModifications: ['port'] };
+    const at = (port: string) => ({ ...request, variables: new Map([['PORT', port]]) });
+    const first = { port: 'port=%PORT%', conf: 'v1', data: 'v1', '*run': 'v1' };
+
+    beforeEach(async () => {
+      await prepare({ ...at('4000'), templates: await templates({ 'g/a': first }) });
+    });
+
+    it('takes the new port and the new content where the instance has changed nothing', async () => {
+      const list = await templates({ 'g/a': { ...first, conf: 'v2', '*run': 'v2', more: 'v2' } });
+      expect(await prepare({ ...at('4001'), templates: list })).toEqual([]);
+      const expected = { port: 'port=4001', conf: 'v2', data: 'v1', '*run': 'v2', more: 'v2' };
+      expect(await readTree(directory)).toEqual(expected);
+      // A start with the same templates and variables looks at no file.
+      writeFileSync(join(directory, 'conf'), 'mine');
+      expect(await prepare({ ...at('4001'), templates: list })).toEqual([]);
+      expect(await readTree(directory)).toEqual({ ...expected, conf: 'mine' });
+      expect(await names()).toEqual([ID]);
+    });
+
+    it('keeps and names what the instance changed, until the file is moved away or is as the template', async () => {
+      writeFileSync(join(directory, 'port'), 'port=4000 # mine');
+      writeFileSync(join(directory, 'conf'), 'mine');
+      writeFileSync(join(directory, 'data'), 'mine');
+      const list = await templates({ 'g/a': { ...first, conf: 'v2' } });
+      const again = { ...at('4001'), templates: list };
+      const warning = /^kept conf, port as the instance changed it: .* installed anew$/;
+      expect(await prepare(again)).toEqual([expect.stringMatching(warning)]);
+      expect(await prepare(again)).toEqual([expect.stringMatching(warning)]);
+      expect(await readTree(directory)).toMatchObject({
+        port: 'port=4000 # mine',
+        conf: 'mine',
+        data: 'mine',
+      });
+      writeFileSync(join(directory, 'conf'), 'v2');
+      rmSync(join(directory, 'port'));
+      expect(await prepare(again)).toEqual([]);
+      expect(await readTree(directory)).toMatchObject({ port: 'port=4001', conf: 'v2', data: 'mine' });
+      const last = { ...first, conf: 'v3', data: 'v3' };
+      const told = await prepare({ ...at('4002'), templates: await templates({ 'g/a': last }) });
+      expect(told).toEqual([expect.stringMatching(/^kept data as/)]);
+      expect(await readTree(directory)).toMatchObject({ port: 'port=4002', conf: 'v3', data: 'mine' });
+    });
+
+    it('says nothing of files that were there before Drover, unless their template changes', async () => {
+      rmSync(join(root, 'installed'), { recursive: true });
+      writeFileSync(join(directory, 'conf'), 'mine');
+      const list = await templates({ 'g/a': first });
+      expect(await prepare({ ...at('4000'), templates: list })).toEqual([]);
+      const newer = await templates({ 'g/a': { ...first, conf: 'v2', data: 'v2' } });
+      expect(await prepare({ ...at('4000'), templates: newer })).toEqual([
+        expect.stringMatching(/^kept conf as/),
+      ]);
+      expect(await readTree(directory)).toMatchObject({ conf: 'mine', data: 'v2' });
+    });
+
+    it('forgets the record with the directory', async () => {
+      await workspaces.remove(ID);
+      expect(readdirSync(join(root, 'installed'))).toEqual([]);
+    });
   });
 
   it('gets the templates’ files over its own with override', async () => {
@@ -435,7 +523,13 @@ describe('all or nothing', () => {
     try {
       running = disk.directory;
       directory = join(running, ID);
-      workspaces = new Workspaces({ runningDirectory: running, cache, packThreads, logger: quietLogger });
+      workspaces = new Workspaces({
+        runningDirectory: running,
+        installedDirectory: join(root, 'installed'),
+        cache,
+        packThreads,
+        logger: quietLogger,
+      });
       const list = await templates({ 'g/a': { small: 'new', big: Buffer.alloc(3 * 1024 * 1024, 'x') } });
       const filler = join(running, 'filler');
       for (const keep of [false, true]) {
@@ -515,7 +609,13 @@ describe('removing', () => {
       chmodSync(join(own, ID, 'locked/deep'), 0o555);
       chmodSync(join(own, ID, 'locked'), 0o555);
       chmodSync(join(own, ID, 'sealed'), 0o000);
-      await new Workspaces({ runningDirectory: own, cache, packThreads, logger: quietLogger }).remove(ID);
+      await new Workspaces({
+        runningDirectory: own,
+        installedDirectory: join(root, 'installed'),
+        cache,
+        packThreads,
+        logger: quietLogger,
+      }).remove(ID);
       expect(readdirSync(own)).toEqual([]);
     } finally {
       process.seteuid?.(0);

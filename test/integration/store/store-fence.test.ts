@@ -4,11 +4,12 @@
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { existsSync, statSync } from 'node:fs';
+import { copyFile, mkdtemp, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { DroverError } from '../../../src/model/errors.js';
 import { openStore } from '../../../src/store/lmdb/open.js';
 import type { Store } from '../../../src/store/store.js';
@@ -81,6 +82,52 @@ it('tells a process that writes nothing', async () => {
   await until(() => expect(fenced).toMatchObject([{ code: 'DRV_STORE_FENCED' }]));
   await first.close();
   await second.close();
+});
+
+describe('files that are removed from outside while the store is open', () => {
+  const clock = new FakeClock();
+  const fenced: DroverError[] = [];
+  const openFenced = (): Promise<Store> =>
+    openStore({ directory, fence: { clock, onFenced: (error) => fenced.push(error) } });
+
+  it.each(['the data file', 'the directory'])('%s: made anew from memory by the next look', async (what) => {
+    const store = await openFenced();
+    await put(store, 'a', '1');
+    await put(store, 'b', '2');
+    await rm(what === 'the directory' ? directory : join(directory, 'store.mdb'), { recursive: true });
+    await clock.advance(1000);
+    await until(() => expect(existsSync(join(directory, 'store.mdb'))).toBe(true));
+    expect(statSync(join(directory, 'store.mdb')).mode & 0o777).toBe(0o600);
+    await put(store, 'b', '3');
+    await store.close();
+    const again = await openStore({ directory });
+    expect(await contentOf(again)).toEqual({ a: '1', b: '3' });
+    expect((await again.get('a'))?.revision).toBe(1);
+    await again.close();
+    expect(fenced).toEqual([]);
+  });
+
+  it('made anew by a write before the next look', async () => {
+    const store = await openStore({ directory });
+    await put(store, 'a', '1');
+    await rename(join(directory, 'store.mdb'), join(directory, 'moved'));
+    await put(store, 'b', '2');
+    await store.close();
+    const again = await openStore({ directory });
+    expect(await contentOf(again)).toEqual({ a: '1', b: '2' });
+    await again.close();
+  });
+
+  it('another file in its place is left alone, and the store counts as lost', async () => {
+    const store = await openFenced();
+    await put(store, 'a', '1');
+    await copyFile(join(directory, 'store.mdb'), join(directory, 'other'));
+    await rename(join(directory, 'other'), join(directory, 'store.mdb'));
+    await clock.advance(1000);
+    await until(() => expect(fenced).toHaveLength(1));
+    await expect(put(store, 'b', '2')).rejects.toMatchObject({ code: 'DRV_STORE_FENCED' });
+    await store.close();
+  });
 });
 
 /** Starts a writer in namespaces of its own; resolves when it has opened the store. */

@@ -48,6 +48,69 @@ async function* bundleOf(digest: string): AsyncGenerator<Buffer> {
   if (place !== undefined) yield* packWhole(place, forever);
 }
 
+describe('a group of a storage', () => {
+  const found = (group = 'world') => {
+    const { templates, pending, problems } = world.library.group(group);
+    return [pending ?? templates.map(({ storage, name }) => `${storage} ${name}`), ...problems];
+  };
+  const answered = (group = 'world') =>
+    until(() => {
+      expect(world.library.group(group).pending).toBeUndefined();
+      return found(group);
+    });
+
+  it('is asked for when it is needed, and then at most once a minute; its listeners hear of each change', async () => {
+    world.main.put('world/lobby', 'v1', {});
+    world.main.put('world/no good name', 'v1', {});
+    world.main.put('other/x', 'v1', {});
+    world.providers.set('cannot', { version: async () => null, download: async () => {} });
+    expect(found()[0]).toMatch(/^group world of storage (?:main|cannot) is being asked for$/);
+    expect(await answered()).toEqual([['main lobby']]);
+    expect(await answered('none')).toEqual([[]]);
+    await until(() => expect(world.told).toEqual(expect.arrayContaining(['world/', 'none/'])));
+    world.main.put('world/arena', 'v1', {});
+    await world.clock.advance(59_000);
+    expect(found()).toEqual([['main lobby']]);
+    world.told.length = 0;
+    await world.clock.advance(1000);
+    expect(found()).toEqual([['main lobby']]);
+    await until(() => expect(found()).toEqual([['main arena', 'main lobby']]));
+    expect(world.told).toEqual(['world/']);
+    expect(world.main.calls.filter((call) => call === 'list world')).toHaveLength(2);
+  });
+
+  it('keeps its last answer while the storage fails, or the copies that the master has', async () => {
+    world.main.put('world/lobby', 'v1', { a: '1' });
+    await settled();
+    world.main.put('world/arena', 'v1', {});
+    expect(await answered()).toEqual([['main arena', 'main lobby']]);
+    world.main.failWith = new Error('no route');
+    await world.clock.advance(60_000);
+    const problem = 'group world of storage main cannot be had: no route';
+    found();
+    await until(() => expect(found()).toEqual([['main arena', 'main lobby'], problem]));
+    await world.restart();
+    found();
+    expect(await answered()).toEqual([['main lobby'], problem]);
+    world.told.length = 0;
+    world.main.failWith = undefined;
+    await world.clock.advance(1000);
+    expect(world.told).toEqual(['world/']);
+    found();
+    await until(() => expect(found()).toEqual([['main arena', 'main lobby']]));
+  });
+
+  it('that gets no answer in 15 s stands in the way of nobody any longer', async () => {
+    world.main.hold = () => new Promise(() => {});
+    expect(found()).toEqual(['group world of storage main is being asked for']);
+    await world.clock.advance(15_000);
+    expect(await answered()).toEqual([
+      [],
+      'group world of storage main cannot be had: no answer within 15 s',
+    ]);
+  });
+});
+
 describe('a template of a storage', () => {
   it('is downloaded when it is needed first, and then served by digest', async () => {
     world.main.put('world/lobby', 'v1', { 'a.txt': 'one', '*run.sh': '#!/bin/sh\n', 'empty/': '' });

@@ -6,6 +6,8 @@ import {
   readdirSync,
   renameSync,
   rmSync,
+  statfsSync,
+  statSync,
   symlinkSync,
   utimesSync,
   writeFileSync,
@@ -126,6 +128,69 @@ describe('an import', () => {
     expect(await readTree(place('games/copy'))).toMatchObject({ 'from-yazl.txt': 'x', '*c': 'two' });
   });
 
+  it('takes names in UTF-8 from tools for Unix, and in code page 437 from others', async () => {
+    const name = Buffer.from('Größe/日本.yml');
+    await importZip(zipOf([{ name, content: 'x', flags: 0, mode: FILE }]));
+    await importZip(zipOf([{ name: Buffer.from([0x47, 0x81, 0x2e]), content: 'y', flags: 0 }]));
+    await importZip(zipOf([{ name: name.subarray(0, 5), content: 'z', flags: 0, madeBy: 0 }]));
+    expect(Object.keys(await readTree(place('games/lobby')))).toEqual(
+      expect.arrayContaining(['Größe/日本.yml', 'Gü.', 'Gr├╢├']),
+    );
+  });
+
+  it('leaves out what macOS adds, and takes names that begin with ./', async () => {
+    const zip = zipOf([
+      { name: './', mode: DIRECTORY },
+      { name: './a/', mode: DIRECTORY },
+      { name: './a/b', content: 'b' },
+      { name: './a/.DS_Store', content: 'x' },
+      { name: '.DS_Store', content: 'x' },
+      { name: '__MACOSX/', mode: DIRECTORY },
+      { name: '__MACOSX/a/._b', content: 'x' },
+      { name: 'a/__MACOSX', content: 'kept' },
+    ]);
+    expect(await importZip(zip)).toEqual({ files: 2, bytes: 5 });
+    expect(await readTree(place('games/lobby'))).toEqual({ 'a/': '', 'a/b': 'b', 'a/__MACOSX': 'kept' });
+  });
+
+  it('makes programs executable when the zip has no modes, and else keeps the modes', async () => {
+    const zip = zipOf([
+      { name: 'start.sh', content: '#!/bin/sh\n' },
+      { name: 'server', content: Buffer.from('\x7fELF\x02', 'latin1') },
+      { name: 'short', content: '#' },
+      { name: 'notes.sh', content: '#!/bin/sh\n', mode: FILE },
+    ]);
+    await importZip(zip);
+    const modes = ['start.sh', 'server', 'short', 'notes.sh'].map(
+      (name) => statSync(place('games/lobby', name)).mode & 0o777,
+    );
+    expect(modes).toEqual([0o755, 0o755, 0o644, 0o644]);
+  });
+
+  it('takes whatever a template may hold, however well it packs, and its own exports', async () => {
+    writeTree(place('games/lobby'), { 'world.db': '0'.repeat(20 * MIB), Readme: 'a', README: 'b' });
+    await world.library.rescan();
+    const zip = await exported();
+    expect(zip.length).toBeLessThan(MIB / 10);
+    expect(await importZip(zip, 'copy')).toEqual({ files: 3, bytes: 20 * MIB + 2 });
+    expect(await readTree(place('games/copy'))).toEqual(await readTree(place('games/lobby')));
+  });
+
+  it('is refused before the first byte when the disk has no room for it', async () => {
+    const many = Array.from({ length: 40 }, (_, index) => ({ name: `${index}`, says: { size: 2 ** 31 } }));
+    const root = temporaryDirectory();
+    writeFileSync(join(root, 'a.zip'), zipOf(many));
+    mkdirSync(join(root, 'target'));
+    const limits = { maxEntries: 50, maxBytes: Number.MAX_SAFE_INTEGER };
+    const { bavail, bsize } = statfsSync(root);
+    if (bavail * bsize < 80 * 2 ** 30)
+      await expect(unpackZip(join(root, 'a.zip'), join(root, 'target'), limits, forever)).rejects.toThrow(
+        /it unpacks to 81920 MB, and the disk has \d+ MB free/,
+      );
+    expect(readdirSync(join(root, 'target'))).toEqual([]);
+    rmSync(root, { recursive: true });
+  });
+
   it('does not lose a file that is written at the same time', async () => {
     writeTree(
       place('games/lobby'),
@@ -179,7 +244,8 @@ const REFUSED: readonly (readonly [title: string, zip: () => Buffer, code: strin
       ['a\\b', 'backslash'],
       ['..\\x', 'backslash'],
       ['a//b', 'empty segment'],
-      ['./a', 'segment'],
+      ['a/./b', 'segment'],
+      ['./../a', 'segment'],
       ['a\0b', 'NUL'],
       ['%2e%2e/x', 'encoded'],
       ['', 'empty'],
@@ -200,14 +266,7 @@ const REFUSED: readonly (readonly [title: string, zip: () => Buffer, code: strin
   ['a directory that is a link', () => zipOf([{ name: 'l/', mode: LINK }]), 'INVALID', 'link'],
   ['a directory named as a file', () => zipOf([{ name: 'd', mode: DIRECTORY }]), 'INVALID', 'link'],
   ['one name twice', () => zipOf([{ name: 'a' }, { name: 'a' }]), 'INVALID', 'twice'],
-  ['names that differ in case', () => zipOf([{ name: 'a/Readme' }, { name: 'a/README' }]), 'INVALID', 'case'],
-  ['directories that differ in case', () => zipOf([{ name: 'a/x' }, { name: 'A/y' }]), 'INVALID', 'case'],
-  [
-    'names that differ in composition',
-    () => zipOf([{ name: 'é' }, { name: 'e\u0301' }]),
-    'INVALID',
-    'accents',
-  ],
+  ['one name twice, with ./ and without', () => zipOf([{ name: 'a' }, { name: './a' }]), 'INVALID', 'twice'],
   ['a file as a directory', () => zipOf([{ name: 'a' }, { name: 'a/b' }]), 'INVALID', 'twice'],
   ['a directory as a file', () => zipOf([{ name: 'a/b' }, { name: 'a' }]), 'INVALID', 'twice'],
   ['an encrypted entry', () => zipOf([{ name: 'a', content: 'x', flags: 0x801 }]), 'INVALID', 'encrypted'],
@@ -258,12 +317,6 @@ const REFUSED: readonly (readonly [title: string, zip: () => Buffer, code: strin
     () => zipOf([{ name: 'a' }], { says: { count: 60_000 } }),
     'TOO_LARGE',
     'entries',
-  ],
-  [
-    'a bomb',
-    () => zipOf([{ name: 'bomb', content: Buffer.alloc(20 * MIB) }]),
-    'TOO_LARGE',
-    '100 times its size',
   ],
   [
     'a bomb that lies',
@@ -391,7 +444,7 @@ describe('a zip', () => {
     const target = join(root, 'target');
     mkdirSync(target);
     writeFileSync(zip, zipOf([{ name: 'good', content: 'x' }, { name: '../bad' }]));
-    const limits = { maxEntries: 10, maxBytes: 1000, maxRatio: 100 };
+    const limits = { maxEntries: 10, maxBytes: 1000 };
     await expect(unpackZip(zip, target, limits, forever)).rejects.toMatchObject({
       code: 'DRV_ARCHIVE_INVALID',
     });

@@ -117,6 +117,21 @@ describe('a file of a template', () => {
     expectNoRemains();
   });
 
+  it('is executable when it is a script or a program, and stays so when it is replaced', async () => {
+    const create = (path: string, content: Buffer) =>
+      world.local.createFile('games', 'lobby', path, Readable.from([content]));
+    await create('start.sh', Buffer.from('#!/bin/sh\n'));
+    await create('server', Buffer.from('\x7fELF', 'latin1'));
+    await create('notes', Buffer.from('# notes'));
+    const modeOf = (path: string) => statSync(join(world.directory, 'games/lobby', path)).mode & 0o777;
+    expect(['start.sh', 'server', 'notes'].map(modeOf)).toEqual([0o755, 0o755, 0o644]);
+    const replace = (path: string, text: string) =>
+      world.local.replaceFile('games', 'lobby', path, Readable.from([Buffer.from(text)]));
+    await replace('start.sh', 'echo');
+    await replace('notes', '#!/usr/bin/env node\n');
+    expect(['start.sh', 'notes'].map(modeOf)).toEqual([0o755, 0o755]);
+  });
+
   it('may be empty', async () => {
     expect(await world.local.createFile('games', 'lobby', 'a', Readable.from([]))).toEqual(written(0));
     expect(await read('a')).toBe('');

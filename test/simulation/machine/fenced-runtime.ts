@@ -2,8 +2,10 @@
  * A runtime as one life of a daemon sees it. The processes belong to the machine and outlive the daemon. Requests
  * take time, and events arrive in order. The world sees each start and signal at the instant it happens.
  */
+import type { ProcessStamp } from '../../../src/files/processes.js';
 import type { RuntimeOffer } from '../../../src/model/node.js';
 import type { RunIdentity } from '../../../src/model/run/run-identity.js';
+import type { StopTo } from '../../../src/model/stopping.js';
 import type { ExitListener, Held, RunId, Runtime, StartSpec } from '../../../src/runtime/runtime.js';
 import type { FakeRuntime } from '../../support/control-plane/fake-runtime.js';
 import type { Life } from './life.js';
@@ -71,12 +73,16 @@ export class FencedRuntime implements Runtime {
     return this.#ask('listing', () => this.#inner.list());
   }
 
-  signal(run: RunId, signal: NodeJS.Signals): Promise<void> {
+  signal(run: RunId, signal: NodeJS.Signals, to?: StopTo): Promise<readonly ProcessStamp[]> {
     if (this.#inner.isRunning(run)) this.#watcher.onRung(run, signal);
     return this.#ask(`signal ${signal}`, () => {
       if (this.#inner.isRunning(run)) this.#watcher.onSignal(run, signal);
-      return this.#inner.signal(run, signal);
+      return this.#inner.signal(run, signal, to);
     });
+  }
+
+  isProcessAlive(main: ProcessStamp): boolean {
+    return this.#inner.isProcessAlive(main);
   }
 
   isAlive(run: RunId): Promise<boolean> {

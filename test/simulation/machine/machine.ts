@@ -62,6 +62,9 @@ export class Machine implements MachineFiles {
   }
 
   #boot(): FakeRuntime {
-    return new FakeRuntime(RUNTIME_KEY, `boot ${++this.#boots}`, (id) => this.logs.nextLine(id));
+    const runtime = new FakeRuntime(RUNTIME_KEY, `boot ${++this.#boots}`, (id) => this.logs.nextLine(id));
+    // Every second instance has a shell before its program.
+    runtime.isShelled = (id) => id.charCodeAt(0) % 2 === 0;
+    return runtime;
   }
 }

@@ -230,6 +230,8 @@ export class ApiWorld {
   readonly reports: { id: string; report: StateReport }[] = [];
   readonly lifecycles: { id: string; target: string }[] = [];
   readonly written: WrittenConfiguration[] = [];
+  /** The signals that were sent, as `<id> <signal> <to>`. */
+  readonly signals: string[] = [];
   readonly stdin: { id: string; bytes: Buffer }[] = [];
   logs = { lines: ['one', 'two'], totalLines: 2 };
   /** The logs on the nodes: `logs`, and a live log without lines. A test may replace them. */
@@ -469,6 +471,7 @@ export class ApiWorld {
         searchLog: (record, query) => this.searchLog(record, query),
         readLogTimes: (record, from, to) => this.nodeLogs.readLogTimes(record, from, to),
         followLogs: (record, position, signal) => this.nodeLogs.followLogs(record, position, signal),
+        sendSignal: async ({ id }, signal, to) => void this.signals.push(`${id} ${signal} ${to}`),
         writeStdin: async ({ id }, bytes) => {
           this.stdin.push({ id, bytes });
         },

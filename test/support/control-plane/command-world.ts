@@ -50,6 +50,8 @@ export class CommandWorld {
   readonly audit: Omit<AuditEntry, 'at'>[] = [];
   /** The text of the daemon's log. */
   readonly log: string[] = [];
+  /** The signals that were sent, as `<id> <signal> <to>`. */
+  readonly signals: string[] = [];
   readonly stdin: { readonly id: string; readonly text: string }[] = [];
   /** The lines that `instance logs` finds. */
   lines: string[] = [];
@@ -242,6 +244,7 @@ export class CommandWorld {
           this.parts.push(part);
           return this.range;
         },
+        sendSignal: async ({ id }, signal, to) => void this.signals.push(`${id} ${signal} ${to}`),
         writeStdin: async ({ id }, bytes) => {
           this.stdin.push({ id, text: bytes.toString() });
         },

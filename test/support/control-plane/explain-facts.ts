@@ -37,6 +37,7 @@ export function description(fields: Partial<InstanceDescription> = {}): Instance
     isStarting: false,
     isPrepared: false,
     hasRemains: false,
+    left: [],
     isFinished: false,
     readiness: null,
     stop: null,

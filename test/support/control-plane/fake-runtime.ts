@@ -1,8 +1,10 @@
 /** A runtime without processes: a start makes an entry in a map, and the test calls `end`. It outlives the wrapper. */
+import type { ProcessStamp } from '../../../src/files/processes.js';
 import { DroverError } from '../../../src/model/errors.js';
 import type { RuntimeOffer } from '../../../src/model/node.js';
 import type { Exit, LogPlace } from '../../../src/model/run/past-exit.js';
 import type { RunIdentity } from '../../../src/model/run/run-identity.js';
+import type { StopTo } from '../../../src/model/stopping.js';
 import type { ExitListener, Held, RunId, Runtime, StartSpec } from '../../../src/runtime/runtime.js';
 
 interface FakeProcess {
@@ -20,10 +22,15 @@ export class FakeRuntime implements Runtime {
   readonly signals: string[] = [];
   /** The signals to ended runs, which reach only their remains. */
   readonly sweeps: string[] = [];
-  /** True: remains of ended runs cannot be reached. */
-  isBlind = false;
   /** The ids of instances whose processes go on after SIGTERM. */
   readonly stubborn = new Set<string>();
+  /** The ids of instances with a shell before their program: it ends by the signal that goes to all. */
+  readonly shelled = new Set<string>();
+  isShelled = (id: string): boolean => this.shelled.has(id);
+  /** The names of the processes that ends leave. */
+  names: readonly string[] = [];
+  /** True: nothing answers, as when a container's engine is away. */
+  isAway = false;
   /** The texts written to standard input, as `<id> <text>`. */
   readonly written: string[] = [];
   /** True: standard input is full, because the program does not read it. */
@@ -31,9 +38,13 @@ export class FakeRuntime implements Runtime {
   /** When set, starts fail with this message. */
   failWith: string | undefined;
   isAvailable = true;
+  /** Ends of earlier runs that no daemon has acknowledged. */
+  left: Held[] = [];
   /** True: runs are containers, which have no process of their own on the node. */
   inContainers = false;
   readonly #processes = new Map<string, FakeProcess>();
+  /** The main processes that go on after their signal. */
+  readonly #mains = new Set<number>();
   readonly #exitListeners = new Set<ExitListener>();
   readonly #bootId: string;
   #nextPid = 1000;
@@ -75,21 +86,40 @@ export class FakeRuntime implements Runtime {
   }
 
   async list(): Promise<readonly Held[]> {
-    return [...this.#processes.values()].map(({ spec, process, outputFrom, exit }) => {
+    const held = [...this.#processes.values()].map(({ spec, process, outputFrom, exit }) => {
       const run = { instanceId: spec.instanceId, run: spec.run };
       return exit === null ? { ...run, process, exit, outputFrom } : { ...run, process, exit };
     });
+    return [...held, ...this.left];
   }
 
-  async signal(run: RunId, signal: NodeJS.Signals): Promise<void> {
+  async signal(run: RunId, signal: NodeJS.Signals, to: StopTo = 'all'): Promise<readonly ProcessStamp[]> {
+    this.#answer();
+    const { instanceId: id } = run;
     if (!(await this.isAlive(run))) {
-      if (this.isBlind) throw new Error('EMFILE: too many open files');
-      this.sweeps.push(`${run.instanceId} ${signal}`);
-      return;
+      this.sweeps.push(`${id} ${signal}`);
+      return [];
     }
-    this.signals.push(`${run.instanceId} ${signal}`);
-    if (signal === 'SIGTERM' && this.stubborn.has(run.instanceId)) return;
-    this.end(run.instanceId, { code: null, signal });
+    this.signals.push(`${id} ${signal}`);
+    const main = { pid: this.signals.length, startTime: run.run };
+    const isStubborn = signal === 'SIGTERM' && this.stubborn.has(id);
+    const hasShell = this.isShelled(id) && to === 'main' && signal !== 'SIGKILL';
+    if (isStubborn && hasShell) this.#mains.add(main.pid);
+    if (hasShell) return [main];
+    if (!isStubborn) this.end(id, { code: null, signal });
+    return [];
+  }
+
+  isProcessAlive({ pid }: ProcessStamp): boolean {
+    return this.#mains.has(pid);
+  }
+
+  async processNames(): Promise<readonly string[]> {
+    return this.names;
+  }
+
+  #answer(): void {
+    if (this.isAway) throw new DroverError('DRV_RUNTIME_UNAVAILABLE', 'the container engine does not answer');
   }
 
   async isAlive(run: RunId): Promise<boolean> {
@@ -107,11 +137,13 @@ export class FakeRuntime implements Runtime {
   }
 
   async write({ instanceId }: RunId, bytes: Buffer): Promise<void> {
+    this.#answer();
     if (this.isInputFull) throw new DroverError('DRV_STDIN_FULL', `${instanceId} does not read its input`);
     this.written.push(`${instanceId} ${bytes}`);
   }
 
   async acknowledge(run: RunId): Promise<void> {
+    this.left = this.left.filter((one) => one.instanceId !== run.instanceId || one.run !== run.run);
     const current = this.#processes.get(run.instanceId);
     if (current !== undefined && current.spec.run === run.run && current.exit !== null)
       this.#processes.delete(run.instanceId);
@@ -135,8 +167,11 @@ export class FakeRuntime implements Runtime {
     const current = this.#processes.get(instanceId);
     if (current === undefined || current.exit !== null) return;
     current.exit = { at: 0, ...how };
-    const run = { instanceId, run: current.spec.run };
-    for (const listener of this.#exitListeners) listener(run, current.exit);
+    this.tellExit({ instanceId, run: current.spec.run }, current.exit);
+  }
+
+  tellExit(run: RunId, exit: Exit): void {
+    for (const listener of this.#exitListeners) listener(run, exit);
   }
 
   /** The specification of the instance's last start; undefined: the runtime knows nothing of the instance. */

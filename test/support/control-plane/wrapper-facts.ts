@@ -76,7 +76,15 @@ export function starting(fields: Partial<Starting> = {}): Starting {
 }
 
 export function remaining(fields: Partial<Remaining> = {}): Remaining {
-  return { is: 'remaining', checkedAt: null, stopping: null, next: AT_ONCE, ...fields };
+  return {
+    is: 'remaining',
+    checkedAt: null,
+    left: null,
+    stopping: null,
+    ending: null,
+    next: AT_ONCE,
+    ...fields,
+  };
 }
 
 /** Nothing is left of a stop that began with SIGTERM at the instant 0. */
@@ -96,7 +104,9 @@ export function supervisorFacts(fields: Partial<SupervisorFacts> = {}): Supervis
     isNodeStopping: false,
     runtimeProblem: null,
     checkedRun: null,
+    checkBegunAt: null,
     isCheckOutdated: false,
+    portLookedAt: null,
     ...fields,
   };
 }

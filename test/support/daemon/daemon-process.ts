@@ -26,8 +26,6 @@ export interface Ending {
 
 export interface DaemonProcessOptions {
   readonly root: string;
-  /** The user id to run as. Needs root. */
-  readonly uid?: number;
   /** The program and parameters that become the daemon in the same process, such as `ip netns exec host`. */
   readonly prefix?: readonly string[];
   /** An ES module that runs in the daemon before Drover's own code. */
@@ -52,7 +50,6 @@ export class DaemonProcess {
     preload,
     program: executable = PROGRAM,
     parameters: further = [],
-    ...options
   }: DaemonProcessOptions) {
     const [program = process.execPath, ...parameters] = [
       ...prefix,
@@ -67,7 +64,6 @@ export class DaemonProcess {
     const child = spawn(program, parameters, {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: ENVIRONMENT,
-      ...options,
     });
     if (child.pid === undefined) throw new Error('the daemon could not be spawned');
     this.pid = child.pid;

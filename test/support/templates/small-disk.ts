@@ -45,6 +45,11 @@ export class SmallDisk {
     rmSync(join(this.path, 'ballast'));
   }
 
+  /** Makes the disk read-only, or writable again. No file in it may be open for writing. */
+  remount(mode: 'ro' | 'rw'): void {
+    execFileSync('mount', ['-o', `remount,${mode}`, this.path], { stdio: 'pipe' });
+  }
+
   /** Unmounts the disk. No file in it may be open any more. */
   close(): void {
     execFileSync('umount', [this.path], { stdio: 'pipe' });

@@ -22,6 +22,15 @@ class FakeStorage implements StorageProvider {
     this.templates.set(name, { version, tree });
   }
 
+  async list(group: string): Promise<readonly string[]> {
+    this.calls.push(`list ${group}`);
+    await this.hold();
+    if (this.failWith !== undefined) throw this.failWith;
+    return [...this.templates.keys()].flatMap((key) =>
+      key.startsWith(`${group}/`) ? key.slice(group.length + 1) : [],
+    );
+  }
+
   async version(group: string, name: string): Promise<string | null> {
     this.calls.push(`version ${group}/${name}`);
     await this.hold();

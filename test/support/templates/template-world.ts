@@ -8,16 +8,16 @@ import type { Clock } from '../../../src/loop/clock.js';
 import { DroverError } from '../../../src/model/errors.js';
 import type { ClusterSyncReport } from '../../../src/model/template.js';
 import type { Writes } from '../../../src/operations/writes.js';
-import type { ArchiveLimits } from '../../../src/templates/library/archive-check.js';
 import { TemplateLibrary } from '../../../src/templates/library/library.js';
 import { LocalTemplates } from '../../../src/templates/library/local-templates.js';
 import { matcherOf } from '../../../src/templates/sync/pattern.js';
+import type { TreeLimits } from '../../../src/templates/tree/tree.js';
 import { quietLogger } from './template-trees.js';
 
 interface TemplateWorldOptions {
   readonly clock: Clock;
   readonly maxUploadMB: number;
-  readonly archiveLimits?: Partial<ArchiveLimits>;
+  readonly archiveLimits?: Partial<TreeLimits>;
 }
 
 export class TemplateWorld {

@@ -10,6 +10,8 @@ export interface ZipEntry {
   readonly mode?: number;
   /** The flags. Default: UTF-8 names. */
   readonly flags?: number;
+  /** The system whose tool made it. Default: Unix. */
+  readonly madeBy?: number;
   /** The values in the zip's directory, where they are to be wrong. */
   readonly says?: { readonly size?: number; readonly packedSize?: number; readonly crc?: number };
   /** The index of the entry whose content this entry shares. */
@@ -17,7 +19,7 @@ export interface ZipEntry {
 }
 
 const UTF8_NAMES = 0x800;
-const MADE_BY_UNIX = (3 << 8) | 20;
+const UNIX = 3;
 
 /** The bytes of a zip. `says.count`: the number of entries that the end of the zip claims. */
 export function zipOf(
@@ -75,10 +77,10 @@ function localHeader(record: ZipRecord): Buffer {
   return header;
 }
 
-function directoryEntry({ mode = 0 }: ZipEntry, record: ZipRecord, offset: number): Buffer {
+function directoryEntry({ mode = 0, madeBy = UNIX }: ZipEntry, record: ZipRecord, offset: number): Buffer {
   const header = Buffer.alloc(46);
   header.writeUInt32LE(0x02014b50, 0);
-  header.writeUInt16LE(MADE_BY_UNIX, 4);
+  header.writeUInt16LE((madeBy << 8) | 20, 4);
   header.writeUInt16LE(20, 6);
   writeFacts(header, 8, record);
   header.writeUInt16LE(record.name.length, 28);

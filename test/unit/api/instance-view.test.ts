@@ -17,8 +17,11 @@ afterEach(async () => {
 
 const listText = (of = view): string => Buffer.concat(of.list()).toString();
 const list = (): { id: string; lastHeartbeat: number }[] => JSON.parse(listText());
+/** The same bytes of memory. The place matters, because small buffers lie together in one pool. */
+const isSamePiece = (a: Buffer, b: Buffer | undefined): boolean =>
+  a.buffer === b?.buffer && a.byteOffset === b.byteOffset && a.length === b.length;
 const isSame = (a: readonly Buffer[], b: readonly Buffer[]): boolean[] =>
-  a.map((piece, index) => piece.buffer === b[index]?.buffer && piece.byteOffset === b[index]?.byteOffset);
+  a.map((piece, index) => isSamePiece(piece, b[index]));
 const get = (id: string): unknown => JSON.parse(view.get(id) ?? 'null');
 
 describe('one instance', () => {
@@ -47,6 +50,21 @@ describe('one instance', () => {
     expect(get('bbbbbb')).toMatchObject({ lastHeartbeat: 2000 });
     world.beats.beat('n2', 9000);
     expect(get('aaaaaa')).toMatchObject({ lastHeartbeat: 3000 });
+  });
+
+  it('shows the heartbeat that was said, until a beat is heard after it was said', async () => {
+    world.beats.beat('n1', 1999);
+    for (const saidHeartbeat of [12, 9e15]) {
+      const status = { ...instanceStatus('ONLINE'), saidHeartbeat };
+      await world.putInstance(instanceRecord({ id: 'aaaaaa', status }));
+      await world.putInstance(instanceRecord({ id: 'bbbbbb', status: { ...status, state: 'STOPPED' } }));
+      expect([get('aaaaaa'), get('bbbbbb')]).toMatchObject([
+        { lastHeartbeat: saidHeartbeat },
+        { lastHeartbeat: saidHeartbeat },
+      ]);
+    }
+    world.beats.beat('n1', 2001);
+    expect([get('aaaaaa'), get('bbbbbb')]).toMatchObject([{ lastHeartbeat: 2001 }, { lastHeartbeat: 9e15 }]);
   });
 
   it('puts the heartbeat where it belongs whatever the texts hold', async () => {
@@ -105,7 +123,7 @@ describe('the list', () => {
     let before = view.list();
     const kept = (): number => {
       const now = view.list();
-      const same = now.filter((piece) => before.some((other) => piece.buffer === other.buffer)).length;
+      const same = now.filter((piece) => before.some((other) => isSamePiece(piece, other))).length;
       before = now;
       return now.length - same;
     };

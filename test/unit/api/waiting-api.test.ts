@@ -7,6 +7,7 @@ import { afterEach, expect, it } from 'vitest';
 import { WaitingApi } from '../../../src/api/waiting-api.js';
 import { readServerPair } from '../../../src/channel/trust/authority.js';
 import { nodeConfigurationSchema } from '../../../src/model/node.js';
+import { bodyOf, exchange, statusOf } from '../../support/api/raw-http.js';
 import { refusal } from '../../support/api/refusal.js';
 import { askTls } from '../../support/api/tls.js';
 import { MemoryFile, testAuthority } from '../../support/cluster/cluster-files.js';
@@ -48,6 +49,18 @@ it('says who it is, that nobody leads, and to all else what it waits for, until 
   await api.stop();
   await second.start();
   await second.stop();
+});
+
+it('answers in JSON whatever is wrong with a request', async () => {
+  const port = await start(undefined);
+  for (const [head, status] of [
+    ['GET /api/instances HTTP/1.1\r\nConnection: close', 503],
+    ['GET /api/instances HTTP/1.1\r\nHost: x\r\nExpect: wonders\r\nConnection: close', 503],
+    ['this is no request', 400],
+  ] as const) {
+    const answer = await exchange(port, `${head}\r\n\r\n`);
+    expect([head, statusOf(answer), bodyOf(answer)]).toEqual([head, status, refusal(expect.any(String))]);
+  }
 });
 
 it('shows the certificate of the last start', async () => {

@@ -266,6 +266,7 @@ describe('the last lines of a log', () => {
         readLogTimes: async () => [],
         followLogs: async function* () {},
         writeStdin: async () => undefined,
+        sendSignal: async () => undefined,
       }),
     );
     let bytes = 0;

@@ -222,13 +222,14 @@ describe('the hub', () => {
     ]);
   });
 
-  it('acknowledges reports once they are recorded, trying again while the disk is full', async () => {
+  it('acknowledges reports once they are recorded, trying again while the disk is full, and says so once', async () => {
     await put({ [instanceKey('aaaaaa')]: instanceRecord('aaaaaa', { placement: placedOn('alpha') }) });
     const client = await join();
     store.isFull = true;
     client.transport.send({ type: 'status', sequence: 1, reports: [ONLINE] });
     await clock.advance(2500);
     expect(types(client)).not.toContain('status-acknowledged');
+    expect(said).toEqual(['reports could not be recorded; trying again']);
     store.isFull = false;
     await clock.advance(1000);
     expect(client.heard).toContainEqual({ type: 'status-acknowledged', sequence: 1 });

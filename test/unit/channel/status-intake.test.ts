@@ -65,6 +65,20 @@ describe('the intake of reports', () => {
     });
   });
 
+  it('forgets the heartbeat that was said when something new is reported, and keeps it otherwise', async () => {
+    await put();
+    await intake.take('alpha', [report()]);
+    const said = { ...(status() ?? expect.fail('no status')), saidHeartbeat: 12 };
+    await put({ status: said });
+    await intake.take('alpha', [report()]);
+    expect(status()?.saidHeartbeat).toBe(12);
+    await intake.take('alpha', [report({ keepsFailing: true })]);
+    expect(status()).not.toHaveProperty('saidHeartbeat');
+    expect(status()?.keepsFailing).toBe(true);
+    await intake.take('alpha', [report()]);
+    expect(status()?.keepsFailing).toBeUndefined();
+  });
+
   it('ignores what a node says of instances that it does not hold, or that nobody knows', async () => {
     await put();
     await intake.take('beta', [

@@ -145,9 +145,55 @@ describe('a wrong field is named with line, column, accepted values and what it 
   });
 });
 
+describe('a null', () => {
+  const nulls = {
+    ...{
+      command: 'a',
+      runtime: null,
+      hostAddress: null,
+      availablePorts: null,
+      properties: null,
+      nodes: null,
+    },
+    ...{ update: null, readiness: null, ramMB: null, environmentVariables: { A: 'a', B: null } },
+    templateInstallationConfig: {
+      allInGroups: null,
+      allOf: [{ group: 'g', name: 't', storage: null, priority: null }],
+    },
+  };
+  const without = {
+    ...{ command: 'a', environmentVariables: { A: 'a' } },
+    templateInstallationConfig: { allOf: [{ group: 'g', name: 't' }] },
+  };
+
+  test('is as if the field were not there, in a body and in a file, and no oddity', () => {
+    const expected = validateConfiguration('n', without);
+    for (const read of [
+      validateConfiguration('n', { ...nulls, name: null }),
+      parsed(JSON.stringify({ ...nulls, name: 'n' })),
+    ]) {
+      expect(read.configuration).toEqual(expected.configuration);
+      expect(read.hash).toBe(expected.hash);
+      expect(read.warnings).toEqual([]);
+    }
+  });
+
+  test.each([
+    [{ command: null }, 'command: must be a text of 1 to 65536 characters, is missing'],
+    [
+      { command: 'a', availablePorts: { min: null, max: 5 } },
+      'availablePorts.min: must be a whole number from 1 to 65535, is missing',
+    ],
+    [{ command: 'a', nodes: [null] }, 'nodes[0]: must be a text, is null'],
+    [{ command: 'a', update: { maxSurge: null, maxUnavailable: 'x' } }, 'update.maxUnavailable: '],
+  ])('for a field that must be there, or in a list, is a fault: %j', (content, message) => {
+    expect(() => validateConfiguration('n', content)).toThrow(message);
+  });
+});
+
 describe('text that is not JSON is told with line and column', () => {
   test.each([
-    ['', '1:1 - | not valid JSON: expected a value, found the end of the file'],
+    ['', '1:1 - | not valid JSON: expected a value, found the end of the text'],
     ['{\n  "command": "x",\n}', '2:17 - | not valid JSON: no comma is allowed before "}"'],
     ['{\n  "command": "x"\n  "cpu": 1\n}', '3:3 - | not valid JSON: expected "," or "}", found "\\""'],
     [
@@ -166,9 +212,9 @@ describe('text that is not JSON is told with line and column', () => {
     ],
     ['{"a":"b\\x"}', '1:8 - | not valid JSON: unknown escape in a text (write \\\\ for a backslash)'],
     ['{"a":"b', '1:6 - | not valid JSON: a text is not closed with a double quote'],
-    ['{"a":1} x', '1:9 - | not valid JSON: expected the end of the file, found "x"'],
+    ['{"a":1} x', '1:9 - | not valid JSON: expected the end of the text, found "x"'],
     ['{"a":1,"a":2}', '1:8 - | not valid JSON: the field "a" is given twice'],
-    ['{"a"', '1:5 - | not valid JSON: expected ":" after the field name, found the end of the file'],
+    ['{"a"', '1:5 - | not valid JSON: expected ":" after the field name, found the end of the text'],
   ])('%j', (text, expected) => {
     expect(lineOf(text)).toBe(expected);
   });

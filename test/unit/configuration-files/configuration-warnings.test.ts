@@ -82,6 +82,18 @@ it('a variable that hostAddress cannot have stays as it is', () => {
   ]);
 });
 
+it.each([
+  ['^C', 'SIGINT'],
+  [' ^c ', 'SIGINT'],
+  ['\u0003', 'SIGINT'],
+  ['^\\', 'SIGQUIT'],
+])('the stopCommand %j is text, and the signal is named', (stopCommand, signal) => {
+  expect(warningsOf({ stopCommand })).toEqual([
+    `3:17: stopCommand: is written to standard input as text, which is no signal: leave it out and write "stopSignal": "${signal}"`,
+  ]);
+  for (const plain of ['stop', 'c', '^Cx', '\\']) expect(warningsOf({ stopCommand: plain })).toEqual([]);
+});
+
 it('a variable in a field where none is replaced stays as it is', () => {
   const stays = (name: string) => `%${name}% stays as it is: variables are not replaced here`;
   const fields = { stopCommand: 'say %GREETING% %what%', properties: { GREETING: 'x' } };

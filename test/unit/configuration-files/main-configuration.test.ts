@@ -34,6 +34,13 @@ describe('the text of config.json', () => {
     });
   });
 
+  test('may hold nulls, which are as if the fields were not there', () => {
+    const text = '{"apiPort": null, "joinToken": null, "instanceLogs": {"segmentMB": null, "segments": 2}}';
+    expect(parseMainConfiguration('config.json', text)).toEqual(
+      parseMainConfiguration('config.json', '{"instanceLogs": {"segments": 2}}'),
+    );
+  });
+
   test.each([
     [
       '{\n  "apiPort": "7000"\n}',

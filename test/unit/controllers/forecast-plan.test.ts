@@ -27,6 +27,7 @@ const instance = (
     players: 0,
     hasFinished: false,
     awaitsFirstStart: false,
+    refusal: () => undefined,
     ...facts,
   },
   isOtherProcess: true,

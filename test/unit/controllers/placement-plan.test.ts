@@ -87,7 +87,7 @@ describe('the plan of placement', () => {
     expect(decide([node('alpha', fields)])).toEqual([
       `explain no-node-fits [${code}] 0/1 nodes fit: ${words}`,
       // A busy port comes free without an event.
-      ...(fields.busyPorts === undefined ? [] : ['look again in 60000 ms']),
+      ...(fields.busyPorts === undefined ? [] : ['look again in 5000 ms']),
     ]);
   });
 

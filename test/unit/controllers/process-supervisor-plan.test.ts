@@ -7,7 +7,7 @@ import type { SupervisorStep } from '../../../controllers/wrapper/process-superv
 import type { Assignment } from '../../../src/channel/protocol/messages.js';
 import type { ConfigurationInput } from '../../../src/model/configuration.js';
 import { DEFAULT_STOP, type StopSettings, type StopSignal } from '../../../src/model/stopping.js';
-import type { Handle, Remaining, Up } from '../../../src/node/handle.js';
+import type { Handle, Remaining, Stopping, Up } from '../../../src/node/handle.js';
 import {
   desired,
   down,
@@ -32,9 +32,11 @@ function factsOf(fields: Partial<SupervisorFacts>): SupervisorFacts {
 function text(step: SupervisorStep): string {
   switch (step.do) {
     case 'signal':
-      return `${step.signal} to run ${step.run}`;
+      return `${step.signal} to ${step.to === 'all' ? 'all of ' : ''}run ${step.run}`;
     case 'check-remains':
-      return `check remains of run ${step.run}${step.kill ? ' and kill them' : ''}`;
+      return `check remains of run ${step.run}`;
+    case 'signal-rest':
+      return `signal the rest of run ${step.run}`;
     case 'write-stop-command':
       return `stop command to run ${step.run}`;
     case 'check-readiness':
@@ -57,19 +59,21 @@ function decide(fields: Partial<SupervisorFacts>, now = NOW): string[] {
 }
 
 const wanted = (goal: Assignment['goal'], restartToken = 0) => ({ desired: desired({ goal, restartToken }) });
-const stopping = (signal: StopSignal | null, signalledAgoMs: number, sinceAgoMs = signalledAgoMs) => ({
+const stopping = (signal: Stopping['signal'], signalledAgoMs: number, sinceAgoMs = signalledAgoMs) => ({
   signal,
   begunAt: 0,
   signalledAt: NOW - signalledAgoMs,
   since: NOW - sinceAgoMs,
 });
+const atPort = (fields: Partial<Handle> = {}, phase: Partial<Up> = {}) =>
+  running({ port: 30_000, ...fields }, phase);
 const stopOf = (fields: Partial<StopSettings>): StopSettings => ({ ...DEFAULT_STOP, ...fields });
 const configured = (configuration: Partial<ConfigurationInput>, assignment: Partial<Assignment> = {}) => ({
   desired: desired(assignment, false, configuration),
 });
 /** Wanted with the stop settings of its handle. */
 const wantedToStop = (
-  { command, signal, timeoutMs }: StopSettings,
+  { command, signal, timeoutMs, to }: StopSettings,
   goal: Assignment['goal'] = 'stop',
   restartToken = 0,
 ) =>
@@ -78,6 +82,7 @@ const wantedToStop = (
       ...(command !== null && { stopCommand: command }),
       stopSignal: signal,
       stopTimeoutSeconds: timeoutMs / 1000,
+      stopTo: to,
     },
     { goal, restartToken },
   );
@@ -114,11 +119,55 @@ describe('the plan of the process supervisor', () => {
     [
       'run, ended, remains not looked for',
       { handle: handle({ run: 1, phase: remaining() }) },
-      ['check remains of run 1 and kill them'],
+      ['check remains of run 1'],
     ],
     ['run, ended and too early', { handle: early(700) }, ['look again in 700 ms']],
     ['run, ended and due', { handle: early(0) }, ['start']],
-    ['run, up at its port', { handle: running({ port: 30_000 }), ...configured({}, { port: 30_000 }) }, []],
+    ['run, up at its port', { handle: atPort(), ...configured({}, { port: 30_000 }) }, ['look-at-port']],
+    [
+      'run, up at its port for 59 s',
+      { handle: atPort({}, { since: NOW - 59_000 }), ...configured({}, { port: 30_000 }) },
+      ['look again in 1000 ms'],
+    ],
+    [
+      'run, up at its port, and listening',
+      { handle: atPort({ listens: { run: 1, missing: null } }), ...configured({}, { port: 30_000 }) },
+      [],
+    ],
+    [
+      'run, up at its port, and not listening when it was looked at',
+      {
+        handle: atPort({ listens: { run: 1, missing: 'it does not listen' } }),
+        ...configured({}, { port: 30_000 }),
+        portLookedAt: NOW - 5000,
+      },
+      ['look again in 10000 ms'],
+    ],
+    [
+      'run, up at its port, ready, before the time for its readiness is over',
+      {
+        handle: atPort({ readiness: { run: 1, isReady: true, problem: null } }, { since: NOW - 4000 }),
+        ...configured(
+          {
+            availablePorts: { min: 30_000, max: 30_001 },
+            readiness: { tcpPort: '%PORT%', timeoutSeconds: 5 },
+          },
+          { port: 30_000 },
+        ),
+      },
+      ['look again in 1000 ms'],
+    ],
+    [
+      'run, prepared with the files of another port',
+      {
+        handle: handle({
+          phase: PREPARED,
+          installed: { restartToken: 0, templates: [], behind: null, port: 30_000 },
+        }),
+        ...configured({}, { port: 30_001 }),
+      },
+      [],
+    ],
     [
       'run, up at a port that was given back',
       { handle: running({ port: 30_000 }), ...configured({}, { port: 30_001 }) },
@@ -250,9 +299,9 @@ describe('the plan of the process supervisor', () => {
     it('gives SIGTERM ten seconds, then kills, and kills again every second', () => {
       expect(climb({ stopping: stopping('SIGTERM', 0) })).toEqual(['look again in 10000 ms']);
       expect(climb({ stopping: stopping('SIGTERM', 9999) })).toEqual(['look again in 1 ms']);
-      expect(climb({ stopping: stopping('SIGTERM', 10_000) })).toEqual(['SIGKILL to run 1']);
+      expect(climb({ stopping: stopping('SIGTERM', 10_000) })).toEqual(['SIGKILL to all of run 1']);
       expect(climb({ stopping: stopping('SIGKILL', 200, 10_200) })).toEqual(['look again in 800 ms']);
-      expect(climb({ stopping: stopping('SIGKILL', 1000, 11_000) })).toEqual(['SIGKILL to run 1']);
+      expect(climb({ stopping: stopping('SIGKILL', 1000, 11_000) })).toEqual(['SIGKILL to all of run 1']);
     });
 
     const remains = (phase: Partial<Remaining>): string[] =>
@@ -263,12 +312,51 @@ describe('the plan of the process supervisor', () => {
       expect(remains({ stopping: stopping('SIGTERM', 300), checkedAt: NOW - 20 })).toEqual([
         'look again in 30 ms',
       ]);
-      expect(remains({ stopping: stopping('SIGTERM', 10_000), checkedAt: NOW - 50 })).toEqual([
-        'check remains of run 1 and kill them',
+      const left = { checkedAt: NOW - 50, left: ['java'] };
+      expect(remains({ stopping: stopping('SIGTERM', 10_000), ...left })).toEqual([
+        'SIGKILL to all of run 1',
       ]);
-      expect(remains({ stopping: stopping('SIGKILL', 10, 300) })).toEqual([
-        'check remains of run 1 and kill them',
+      expect(remains({ stopping: stopping('SIGKILL', 10, 300), ...left })).toEqual([
+        'check remains of run 1',
       ]);
+    });
+
+    it('looks more seldom where a stop takes long, for each look reads all of /proc', () => {
+      const looked = { checkedAt: NOW - 50, left: ['java'] };
+      expect(remains({ stopping: stopping('SIGTERM', 1000), ...looked })).toEqual(['look again in 200 ms']);
+    });
+
+    it('has what a crash left climb from its first rung, once a second look has found it', () => {
+      const crashed = (phase: Partial<Remaining>, stop: Partial<StopSettings> = {}) =>
+        decide({
+          handle: handle({ run: 1, phase: remaining(phase), stop: stopOf(stop) }),
+          ...wantedToStop(stopOf(stop), 'run'),
+        });
+      const left = { checkedAt: NOW - 50, left: ['java'] };
+      expect(crashed({ checkedAt: NOW - 20 })).toEqual(['look again in 30 ms']);
+      expect(crashed({ checkedAt: NOW - 50 })).toEqual(['check remains of run 1']);
+      expect(crashed(left, { signal: 'SIGINT', to: 'all' })).toEqual(['SIGINT to all of run 1']);
+      expect(crashed(left, { command: 'stop', timeoutMs: 0 })).toEqual(['SIGKILL to all of run 1']);
+      expect(crashed({ ...left, ending: stopping('SIGTERM', 300) })).toEqual(['check remains of run 1']);
+      expect(crashed({ ...left, ending: stopping('SIGTERM', 10_000) })).toEqual(['SIGKILL to all of run 1']);
+    });
+
+    it('gives the rest the signal when the main processes have ended', () => {
+      const mains = [{ pid: 43, startTime: 7 }];
+      const spared = (ms: number, lookedAgoMs: number) =>
+        climb({ stopping: { ...stopping('SIGTERM', ms), mains, lookedAt: NOW - lookedAgoMs } });
+      expect(spared(300, 20)).toEqual(['look again in 30 ms']);
+      expect(spared(300, 50)).toEqual(['signal the rest of run 1']);
+      expect(spared(3000, 50)).toEqual(['look again in 200 ms']);
+      expect(spared(10_000, 0)).toEqual(['SIGKILL to all of run 1']);
+    });
+
+    it('stands still at a rung that the runtime did not take, and tries it again every second', () => {
+      const refused = (signal: StopSignal | null | 'none', ms: number, lookedAgoMs: number) =>
+        climb({ stopping: { ...stopping(signal, ms), problem: 'away', lookedAt: NOW - lookedAgoMs } });
+      expect(refused('none', 60_000, 300)).toEqual(['look again in 700 ms']);
+      expect(refused('none', 60_000, 1000)).toEqual(['SIGTERM to run 1']);
+      expect(refused('SIGTERM', 60_000, 1000)).toEqual(['SIGKILL to all of run 1']);
     });
 
     it('ends when nothing is left, and only then goes on to what is wanted', () => {
@@ -299,7 +387,7 @@ describe('the plan of the process supervisor', () => {
     it('begins with the stop command, else with the stop signal, and with SIGKILL where no time is given', () => {
       expect(ending(WITH_COMMAND)).toEqual(['stop command to run 1']);
       expect(ending({ signal: 'SIGINT' })).toEqual(['SIGINT to run 1']);
-      expect(ending({ ...WITH_COMMAND, timeoutMs: 0 })).toEqual(['SIGKILL to run 1']);
+      expect(ending({ ...WITH_COMMAND, timeoutMs: 0 })).toEqual(['SIGKILL to all of run 1']);
     });
 
     it('sends the signal after half of the time, and SIGKILL when all of it is over', () => {
@@ -308,9 +396,10 @@ describe('the plan of the process supervisor', () => {
       expect(climbed(0)).toEqual(['look again in 15000 ms']);
       expect(climbed(15_000)).toEqual(['SIGINT to run 1']);
       expect(climbed(15_000, 'SIGINT', 0)).toEqual(['look again in 15000 ms']);
-      expect(climbed(30_000, 'SIGINT', 15_000)).toEqual(['SIGKILL to run 1']);
-      // The next daemon may be late.
-      expect(climbed(40_000)).toEqual(['SIGKILL to run 1']);
+      expect(climbed(30_000, 'SIGINT', 15_000)).toEqual(['SIGKILL to all of run 1']);
+      // The next daemon may be late: the signal has its half of the time all the same.
+      expect(climbed(40_000)).toEqual(['SIGINT to run 1']);
+      expect(climbed(40_000, 'SIGINT', 5000)).toEqual(['look again in 10000 ms']);
     });
 
     it('gives the command the whole time where the signal is SIGKILL', () => {
@@ -325,10 +414,9 @@ describe('the plan of the process supervisor', () => {
           ...wantedToStop(stopOf(WITH_COMMAND)),
         });
       expect(left({ stopping: stopping(null, 300) })).toEqual(['check remains of run 1']);
-      expect(left({ stopping: stopping(null, 300), checkedAt: NOW - 1 })).toEqual(['SIGTERM to run 1']);
-      expect(left({ stopping: stopping('SIGTERM', 1, 300), checkedAt: NOW - 1 })).toEqual([
-        'look again in 49 ms',
-      ]);
+      const found = { checkedAt: NOW - 1, left: ['java'] };
+      expect(left({ stopping: stopping(null, 300), ...found })).toEqual(['SIGTERM to run 1']);
+      expect(left({ stopping: stopping('SIGTERM', 1, 300), ...found })).toEqual(['look again in 49 ms']);
     });
 
     it('is the same for a restart, a DELETE, Ctrl-C and an assignment that is gone', () => {
@@ -407,7 +495,7 @@ describe('the plan of the process supervisor', () => {
     it('ends what an instance that is not started again left behind', () => {
       const left = ended(exits.ok, { phase: remaining() });
       expect(decide({ handle: left, ...configured({ restartPolicy: 'never' }) })).toEqual([
-        'check remains of run 1 and kill them',
+        'check remains of run 1',
       ]);
     });
   });
@@ -423,6 +511,12 @@ describe('the plan of the process supervisor', () => {
       expect(decide({ handle: up({}, 20_000), ...waits, checkedRun: 1 })).toEqual([
         'note that run 1 is not ready',
       ]);
+    });
+
+    it('gives a check that was mended late a first try before it counts as late', () => {
+      const late = { handle: up({}, 60_000), ...waits, checkedRun: 1 };
+      expect(decide({ ...late, checkBegunAt: NOW })).toEqual(['look again in 5000 ms']);
+      expect(decide({ ...late, checkBegunAt: NOW - 5000 })).toEqual(['note that run 1 is not ready']);
     });
 
     it('goes on with the check of what is late, and ends nothing', () => {

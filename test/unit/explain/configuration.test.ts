@@ -139,7 +139,7 @@ describe('a configuration', () => {
     });
     const record = configurationRecord({ hash: 'new' });
     expect(tell({ record, instances: [resting], wanted: 0, online: 0 })).toEqual([
-      'well: lobby is as it should be: 0 instances ONLINE, 1 asked for.',
+      'well: lobby is as it should be: 0 instances ONLINE, 1 asked for, 1 was stopped on request.',
       'note: 1 static instance was stopped on request and counts all the same.',
       'note: 1 instance is made from an older content (`config diff lobby`) and keeps it: `instance update <id>` gives an instance what is in force, in place.',
     ]);

@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { InstanceFacts } from '../../../src/explain/facts.js';
 import { explainInstance } from '../../../src/explain/instance.js';
+import { NO_HOST_PID } from '../../../src/model/run/run-identity.js';
 import {
   configurationRecord,
   contact,
@@ -45,15 +46,37 @@ const rests = { state: 'STOPPED', reason: 'stopped', pid: null } as const;
 const AWAY = { kind: 'silent', why: 'node alpha is not connected; try again when it is back' } as const;
 
 describe('an instance that should run', () => {
+  it('is ONLINE only as far as is known while its container engine is away', () => {
+    expect(tell(seen({ pid: NO_HOST_PID, runtimeProblem: 'the engine does not answer' }))).toEqual([
+      'not well: is ONLINE as far as is known (up for 2 h 10 min on alpha, port 30000): the engine does not answer.',
+      'next: Its node looks for the container engine every 30 s. The container may have ended meanwhile.',
+      'do: Start the container engine on alpha.',
+    ]);
+  });
+
+  it('keeps its port where its files may name it', () => {
+    const message = 'tcp port 30000 is held by another process on this node (nginx, pid 7)';
+    const [says, next, advice] = tell({
+      record: recordWith({ state: 'OFFLINE', pid: null, keepsPort: true }),
+      ...isDown({ problem: { reason: 'port-busy', message }, retryInMs: 5000 }),
+    });
+    expect(says).toBe(`not well: cannot be started: ${message}.`);
+    expect(next).toMatch(/^next: A static instance keeps its port, .* The next try is in 5 s\.$/);
+    expect(advice).toContain('`instance update');
+  });
+
   it('is told in one friendly line when all is well', () => {
     expect(tell({})).toEqual(['well: is ONLINE, as it should be: up for 2 h 10 min on alpha, port 30000.']);
   });
 
   it('says when its failures are forgotten', () => {
     expect(tell(seen({ upForMs: 12_000, failuresInARow: 3, forgivenInMs: 48_000 }))).toEqual([
-      'well: is ONLINE: up for 12 s on alpha, port 30000, after 3 failures in a row.',
+      'not well: is up for now: up for 12 s on alpha, port 30000, after 3 failures in a row.',
       'next: When it has been up for another 48 s, its failures are forgotten.',
     ]);
+    expect(tell(seen({ upForMs: 12_000, failuresInARow: 1, forgivenInMs: 48_000 }))[0]).toBe(
+      'well: is ONLINE: up for 12 s on alpha, port 30000, after a failure.',
+    );
   });
 
   it('shows the backoff as the time that is left now, and how it ended', () => {
@@ -63,6 +86,12 @@ describe('an instance that should run', () => {
       'next: Each failure doubles the delay, up to 60 s; 60 s of being up end that.',
       'do: Its last lines say more (`instance logs k3x9p2`). `instance restart k3x9p2` starts it at once.',
     ]);
+    const advice = (code: number): string | undefined =>
+      tell({ record: offline(), ...isDown({ ...crash, exits: [pastExit({ code })] }) })[2];
+    expect(advice(126)).toMatch(
+      /^do: Code 126 means that the shell may not run the file: make it executable/,
+    );
+    expect(advice(127)).toMatch(/^do: Code 127 .* line ends of Windows \(CRLF\)/);
     const killed = [pastExit({ code: null, signal: 'SIGSEGV' })];
     expect(tell({ record: offline(), ...isDown({ ...crash, failuresInARow: 12, exits: killed }) })[0]).toBe(
       'not well: waits 4 s for restart 3: it was ended by SIGSEGV, the 12th failure in a row.',
@@ -144,11 +173,27 @@ describe('an instance that should run', () => {
       ['not well: waits 2 s before it is started.'],
     ],
     [
+      'it left a daemon behind',
+      {
+        record: offline(),
+        ...isDown({
+          hasRemains: true,
+          left: ['redis-server'],
+          stop: { signal: 'SIGTERM', sentAgoMs: 2000, killInMs: 8000 },
+          exits: [pastExit({ code: 0, signal: null, cause: 'its main process left a daemon' })],
+        }),
+      },
+      [
+        'not well: waits for 1 process that it left (redis-server): it ended (its main process left a daemon).',
+        'next: SIGTERM was sent 2 s ago; they get SIGKILL in 8 s. Then it is started again.',
+      ],
+    ],
+    [
       'processes of its last run may live',
       { record: offline(), ...isDown({ hasRemains: true }) },
       [
         'not well: has ended, but processes that it left behind may still live.',
-        'next: They are ended with SIGKILL. Then it is started again.',
+        'next: They get the stop signal in a moment. Then it is started again.',
       ],
     ],
     [
@@ -500,6 +545,23 @@ describe('an instance that should stop', () => {
       ],
     ],
     [
+      'its runtime does not answer',
+      seen({
+        goal: 'stop',
+        stop: {
+          signal: 'nothing',
+          sentAgoMs: 0,
+          next: { signal: 'SIGTERM', inMs: 500 },
+          killInMs: 10_000,
+          problem: 'the container engine does not answer',
+        },
+      }),
+      [
+        'not well: is being stopped: the container engine does not answer: SIGTERM waits for it.',
+        'next: It is sent as soon as that is mended.',
+      ],
+    ],
+    [
       'it outlives SIGKILL',
       seen({ goal: 'stop', stop: { signal: 'SIGKILL', sentAgoMs: 400, killInMs: null } }),
       [
@@ -510,10 +572,10 @@ describe('an instance that should stop', () => {
     ],
     [
       'what it left behind is waited for',
-      isDown({ goal: 'stop', hasRemains: true, stop: { signal: 'SIGTERM', sentAgoMs: 1, killInMs: 9000 } }),
+      isDown({ goal: 'stop', hasRemains: true, stop: { signal: 'SIGTERM', sentAgoMs: 400, killInMs: 9000 } }),
       [
         'not well: has ended, but processes that it left behind may still live.',
-        'next: They get SIGKILL in 9 s.',
+        'next: SIGTERM was sent 0.4 s ago; they get SIGKILL in 9 s.',
       ],
     ],
     ['its node hears of it', seen({}), ['not well: is to be stopped, which its node hears of now.']],

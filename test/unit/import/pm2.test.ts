@@ -247,6 +247,12 @@ it('makes a name of the program alone, where a command line has none', () => {
   expect(JSON.stringify(draft.fields)).not.toContain('hush');
 });
 
+it('names a file of variables, and the web server of pm2, as what is left to do', () => {
+  expect(said(only({ script: 'serve', env_file: '.env' }))).toEqual(
+    expect.arrayContaining(['left env_file', 'changed script']),
+  );
+});
+
 it('gives different apps of one name names of their own', () => {
   const drafts = draftsOf([
     { name: 'a', script: 'app.js' },

@@ -198,6 +198,19 @@ it('cuts a line of 10 MB, says so, and goes on', async () => {
   expect(seen[1]).toBe(`2 ${'x'.repeat(65_536)} [drover] line cut here, it has 10000000 bytes`);
 });
 
+it('shows behind the cut what a terminal shows in the end, as behind a progress bar', async () => {
+  const bar = '\r[ 10%] downloading'.repeat(10_000);
+  for (const end of ['\rServer ready', '\rServer ready\r']) {
+    log.write(1, `${bar}${end}\nb\n`);
+    const seen = await follow({ since: 1 }).until('2 b');
+    expect(seen[0]?.endsWith(`line cut here, it has ${bar.length + end.length} bytes\rServer ready`)).toBe(
+      true,
+    );
+    fs.rmSync(log.directory, { recursive: true });
+    fs.mkdirSync(log.directory);
+  }
+});
+
 it('gives batches of a bounded size', async () => {
   log.write(1, '\n'.repeat(5000) + `${'y'.repeat(30_000)}\n`.repeat(20));
   const reader = follow({ since: 1 });

@@ -66,6 +66,12 @@ it('reads lines that are longer than a block, and cuts them like every reader', 
   expect(lines[1]?.text).toMatch(/^begin x{65530} \[drover\] line cut here, it has 150010 bytes$/);
 });
 
+it('finds what stands at the end of a long line behind a progress bar', async () => {
+  write(`${'\r[ 10%] downloading'.repeat(10_000)}\rServer ready\r\ntwo\n`, 1024 * 1024);
+  const { lines } = await search({ pattern: 'Server ready' });
+  expect(lines[0]?.text.slice(-60)).toMatch(/it has 190014 bytes\rServer ready$/);
+});
+
 it('finds lines that were cut with their segment, and none that has no newline yet', async () => {
   write(`a\n${'x'.repeat(30)}\nb x\nx unfinished`, 20);
   expect((await everything({ pattern: 'x' })).found).toEqual([

@@ -262,3 +262,73 @@ describe('after a writer was killed', () => {
     expect(writer.write(Buffer.from('two\n'))).toBe(false);
   });
 });
+
+describe('a segment that is removed or renamed from outside while it is written', () => {
+  let now = 0;
+  const wide = { segmentBytes: 2000, segments: 3 };
+  const writerOf = (): SegmentWriter => new SegmentWriter(directory, wide, () => now);
+  const note = (bytes: number): string =>
+    `[drover] ${bytes} bytes of output lost: 000000000001.log was removed or renamed while it was written\n`;
+
+  it.each([
+    ['the segment', () => fs.rmSync(join(directory, '000000000001.log'))],
+    ['the directory', () => fs.rmSync(directory, { recursive: true })],
+    ['all logs', () => fs.rmSync(root, { recursive: true })],
+    ['moved away', () => fs.renameSync(join(directory, '000000000001.log'), join(root, 'mine'))],
+  ])('%s: the log goes on in a new one within a second of output, and says so', (_what, remove) => {
+    const writer = writerOf();
+    write(writer, 'one\ntwo\n');
+    remove();
+    now += 1000;
+    expect(writer.write(Buffer.from('three\n'))).toBe(false);
+    write(writer, 'four\n');
+    expect(contents()).toEqual({ '000000000003.log': `${note(8)}three\nfour\n` });
+    writer.close();
+  });
+
+  it('a directory that was moved away is made anew', () => {
+    const writer = writerOf();
+    write(writer, 'one\n');
+    fs.renameSync(directory, join(root, 'moved'));
+    now += 1000;
+    write(writer, 'two\n');
+    expect(contents()).toEqual({ '000000000002.log': `${note(4)}two\n` });
+    writer.close();
+  });
+
+  it('older segments stay, and no number is given twice', () => {
+    const writer = new SegmentWriter(directory, limits, () => now);
+    write(writer, 'one\ntwo\nthree\n', 'four\nfive\n');
+    fs.rmSync(join(directory, '000000000005.log'));
+    now += 1000;
+    write(writer, 'six\n');
+    expect(Object.keys(contents())).toEqual(['000000000001.log', '000000000006.log', '000000000007.log']);
+    writer.close();
+  });
+
+  it('another file in its place is not written into', () => {
+    const writer = writerOf();
+    write(writer, 'one\n');
+    fs.renameSync(join(directory, '000000000001.log'), join(root, 'mine'));
+    fs.writeFileSync(join(directory, '000000000001.log'), 'edited\n');
+    now += 1000;
+    write(writer, 'two\n');
+    expect(contents()).toEqual({
+      '000000000001.log': 'edited\n',
+      '000000000002.log': `${note(4)}two\n`,
+    });
+    writer.close();
+  });
+
+  it('an index of times that was removed is made anew', () => {
+    const writer = writerOf();
+    write(writer, 'one\n');
+    const index = fs.readdirSync(directory).find((name) => !name.endsWith('.log')) ?? '';
+    fs.rmSync(join(directory, index));
+    now += 1000;
+    write(writer, 'two\n');
+    expect(fs.readdirSync(directory)).toContain(index);
+    expect(contents()).toEqual({ '000000000001.log': 'one\ntwo\n' });
+    writer.close();
+  });
+});

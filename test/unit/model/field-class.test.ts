@@ -41,6 +41,7 @@ const OTHER: { readonly [Field in keyof Required<Input>]: NonNullable<Input[Fiel
   stopCommand: 'end',
   stopSignal: 'SIGINT',
   stopTimeoutSeconds: 7,
+  stopTo: 'all',
   restartPolicy: 'never',
   readiness: { tcpPort: 7007 },
   update: { strategy: 'rolling' },

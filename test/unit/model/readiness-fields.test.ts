@@ -40,6 +40,8 @@ describe('the fields of stop, restart, placement and readiness', () => {
     [{ stopCommand: 'save\nquit' }, 'stopCommand: must be one line'],
     [{ stopSignal: 'SIGSTOP' }, 'stopSignal: must be one of "SIGTERM", "SIGINT"'],
     [{ stopTimeoutSeconds: 3601 }, 'stopTimeoutSeconds: must be a whole number from 0 to 3600'],
+    [{ stopTo: 'group' }, 'stopTo: must be one of "main", "all"'],
+    [{ stopTo: 'all', runtime: 'docker' }, 'stopTo: must be main: the runtime docker can signal'],
     [{ stopTimeoutSeconds: 1.5 }, 'stopTimeoutSeconds: must be a whole number'],
     [{ restartPolicy: 'sometimes' }, 'restartPolicy: must be one of "always", "on-failure", "never"'],
     [{ placement: 'tight' }, 'placement: must be one of "spread", "pack"'],
@@ -75,7 +77,7 @@ describe('the fields of stop, restart, placement and readiness', () => {
 
   it('mean SIGTERM, ten seconds, no command and always when they are absent', () => {
     expect(stopSettingsOf(configurationSchema.parse(BASE))).toEqual(DEFAULT_STOP);
-    expect(DEFAULT_STOP).toEqual({ command: null, signal: 'SIGTERM', timeoutMs: 10_000 });
+    expect(DEFAULT_STOP).toEqual({ command: null, signal: 'SIGTERM', timeoutMs: 10_000, to: 'main' });
     expect(isRestarted(undefined, { code: 0 })).toBe(true);
   });
 });
@@ -95,6 +97,15 @@ describe('the pattern of a log line', () => {
     ['é ready', 'é ready', true],
   ])('%s in %j: %s', (pattern, line, expected) => {
     expect(linePattern(pattern)(line)).toBe(expected);
+  });
+
+  it('looks behind a progress bar, at what a terminal shows in the end', () => {
+    const matches = linePattern('Server ready');
+    const bar = '\r[ 10%] downloading'.repeat(1200);
+    expect(matches(`${bar}\r\u001b[2KServer ready`)).toBe(true);
+    expect(matches(`${bar}\rServer ready\r`)).toBe(true);
+    expect(matches(`${bar}\rServer ready${bar}`)).toBe(false);
+    expect(linePattern('*Server*ready*')(`${bar}\rServer is ready`)).toBe(true);
   });
 
   it('looks at the beginning of a line that never ends, only', () => {

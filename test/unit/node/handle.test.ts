@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import {
   AT_ONCE,
   cancelled,
+  climbed,
   ended,
   type Handle,
   hindered,
@@ -13,7 +14,6 @@ import {
   type Phase,
   renewed,
   settled,
-  signalled,
   starting as start,
   unclear,
   up,
@@ -84,11 +84,11 @@ describe('a change of the phase', () => {
     ['a start fails', (handle) => notStarted(handle, LATER), { starting: 'remaining' }],
     [
       'a signal is sent',
-      (handle) => signalled(handle, STOPPING),
+      (handle) => climbed(handle, STOPPING),
       {
         up: 'up and stopping',
         'up and stopping': 'up and stopping',
-        remaining: 'remaining and stopping',
+        remaining: 'remaining',
         'remaining and stopping': 'remaining and stopping',
       },
     ],

@@ -30,7 +30,7 @@ describe('buildEnvironment', () => {
       UNSET: undefined,
     };
     expect(Object.keys(buildEnvironment({ ...facts, inherited })).sort()).toEqual(
-      'DROVER_API_KEY DROVER_API_URL DROVER_CONFIGURATION DROVER_INSTANCE_ID DROVER_NODE_ID DROVER_PORT HOME LANG LC_ALL PATH PORT SHELL TERM TZ USER'.split(
+      'DROVER_API_KEY DROVER_API_URL DROVER_CONFIGURATION DROVER_INSTANCE_ID DROVER_NODE_ID DROVER_PORT GIT_PAGER HOME LANG LC_ALL PAGER PATH PORT SHELL TERM TZ USER'.split(
         ' ',
       ),
     );
@@ -39,6 +39,8 @@ describe('buildEnvironment', () => {
   it('says what the instance is and where the API answers', () => {
     expect(buildEnvironment(facts)).toEqual({
       PATH: '/bin',
+      PAGER: 'cat',
+      GIT_PAGER: 'cat',
       HOME: '/root',
       DROVER_INSTANCE_ID: 'abc123',
       DROVER_CONFIGURATION: 'lobby',

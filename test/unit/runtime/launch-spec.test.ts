@@ -36,6 +36,7 @@ const installation = new LocalInstallation({
   cache,
   workspaces: new Workspaces({
     runningDirectory: '/nowhere/running',
+    installedDirectory: '/nowhere/installed',
     cache,
     packThreads,
     logger: quietLogger,

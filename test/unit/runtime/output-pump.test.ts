@@ -56,6 +56,21 @@ describe('output pump', () => {
       .map(({ path }) => readFileSync(path, 'latin1'))
       .join('');
 
+  it.each(['a\r', 'a\n'])('goes on in a spool file that the tool began again after %j', (before) => {
+    const pump = OutputPump.begin(options());
+    spool(0, before);
+    pumpAll(pump);
+    rmSync(join(directory.directory, spoolName(0)));
+    pumpAll(pump);
+    spool(0, 'b\nc');
+    pumpAll(pump);
+    spool(0, 'd\n');
+    pumpAll(pump);
+    pump.close();
+    expect(logged()).toBe(`${before.replace('\r', '')}b\ncd\n`);
+    expect(directory.place?.spool).toMatchObject({ file: 0 });
+  });
+
   it('finds the end wherever it is cut by the border of two files', () => {
     for (let at = 1; at < END.length; at++) {
       rmSync(directory.directory, { recursive: true });

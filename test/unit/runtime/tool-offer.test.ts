@@ -31,6 +31,19 @@ it('asks a program once, and again when its file changed', async () => {
   expect(timesAsked()).toBe(2);
 });
 
+it('offers no screen to a user without an entry in /etc/passwd', async () => {
+  const noEntry = (): never => {
+    throw new Error('ENOENT: uv_os_get_passwd');
+  };
+  install('screen', 'Screen version 4.09.00 (GNU) 30-Jan-22', 1);
+  install('tmux', 'tmux 3.3a');
+  expect(await toolProbe('screen', directory, noEntry)()).toEqual({
+    version: '4.09.00',
+    reason: expect.stringMatching(/no entry in \/etc\/passwd: add one, or take the runtime tmux or process/),
+  });
+  expect(await toolProbe('tmux', directory, noEntry)()).toEqual({ version: '3.3a', reason: null });
+});
+
 it('notices that a tool goes and comes', async () => {
   const probe = toolProbe('tmux', directory);
   expect(await probe()).toEqual({ version: null, reason: expect.stringContaining('not installed') });

@@ -10,6 +10,7 @@ import {
 const facts: VariableFacts = {
   instance: { id: 'abc123', port: 25_565, hostAddress: 'play.example' },
   configuration: { name: 'lobby', ramMB: 512, cpu: 50, properties: { MOTD: 'hello', 'a.b-c': 'dotted' } },
+  workingDirectory: '/srv/drover/running/abc123',
   node: { nodeId: 'n1', address: '10.0.0.2' },
   master: { address: 'master.example', ip: '10.0.0.1', port: 6000, apiPort: 7000 },
 };
@@ -28,6 +29,7 @@ describe('buildVariables', () => {
       MASTER_IP: '10.0.0.1',
       MASTER_PORT: '6000',
       MASTER_API_PORT: '7000',
+      WORKING_DIRECTORY: '/srv/drover/running/abc123',
       RAM_MB: '512',
       CPU: '50',
       MOTD: 'hello',

@@ -28,7 +28,7 @@ it('sets a record aside whose change cannot be read, logs its key, and has it am
   ]);
   expect([...state.instancesByConfiguration.get('lobby')]).toEqual(['cccccc']);
   expect(lines.map((line) => JSON.parse(line).key)).toEqual(['instances/aaaaaa', 'instances/bbbbbb']);
-  expect(lines[0]).toContain('the record instances/aaaaaa cannot be read (status: Invalid input');
+  expect(lines[0]).toContain('the record instances/aaaaaa cannot be read (status: must be');
   expect([...state.unreadable()].map(({ key }) => key)).toEqual(['instances/aaaaaa', 'instances/bbbbbb']);
   await state.stop();
   await store.close();

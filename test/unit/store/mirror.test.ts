@@ -153,7 +153,7 @@ describe('mirror', () => {
     await mirror.start();
     expect(portsOf(mirror)).toEqual({ b: 'kiel' });
     expect(mirror.setAside.get('a')).toMatchObject({ value: { port: 5, hold: [1] }, revision: 1 });
-    expect(told).toEqual(['a port: Invalid input: expected string, received number']);
+    expect(told).toEqual(['a port: must be a text']);
     expect(events).toEqual([
       ['a', undefined, undefined],
       ['b', 'kiel', undefined],

@@ -1,4 +1,4 @@
-import { closeSync, openSync, readdirSync, readFileSync } from 'node:fs';
+import { closeSync, openSync, readdirSync, readFileSync, readlinkSync, renameSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -115,9 +115,24 @@ describe('the log', () => {
   });
 });
 
+/** The files below a directory that this process has open; a removed one ends with " (deleted)". */
+function openFilesBelow(directory: string): string[] {
+  return readdirSync('/proc/self/fd')
+    .flatMap((fd) => {
+      try {
+        return [readlinkSync(`/proc/self/fd/${fd}`)];
+      } catch {
+        return [];
+      }
+    })
+    .filter((path) => path.startsWith(directory));
+}
+
 describe('the rotating file', () => {
   const lostLine = (count: number): string => `${`${count} lost`.padEnd(29)}\n`;
-  const options = { maxBytes: 100, files: 3, lostLine };
+  const removedLine = (): string => 'removed\n';
+  let now = 0;
+  const options = { maxBytes: 100, files: 3, lostLine, removedLine, now: () => now };
   function rotating(path = file): RotatingFile {
     const opening = new RotatingFile({ path, ...options });
     opened.push(opening);
@@ -143,6 +158,18 @@ describe('the rotating file', () => {
     expect(() => full.write(line(1))).not.toThrow();
     full.write(line(2));
     expect(full.lost).toBe(2);
+  });
+
+  it.each(['removed', 'renamed'])('is made anew when it was %s from outside, and says so', async (how) => {
+    const log = rotating();
+    log.write(line(1));
+    if (how === 'removed') await rm(join(directory, 'logs'), { recursive: true });
+    else renameSync(file, `${file}.mine`);
+    now += 1000;
+    log.write(line(2));
+    log.write(line(3));
+    expect(readFileSync(file, 'utf8')).toBe(`removed\n${line(2)}${line(3)}`);
+    expect(openFilesBelow(directory)).toEqual([file]);
   });
 
   it('goes on after a time without a place to write, and says how many lines are missing', async () => {

@@ -43,6 +43,51 @@ describe('chooseTemplates', () => {
     expect(chosen({ allOf, allInGroups: ['base'] })).toEqual(['-3 base/core', '0 base/tools']);
   });
 
+  it('sees the groups of storages too: local templates first, then the first storage that has the name', () => {
+    const stored = (group: string) => ({
+      templates: [
+        { storage: 'cloud', group, name: 'desert' },
+        { storage: 'cloud', group, name: 'sea' },
+        { storage: 'disk', group, name: 'sea' },
+      ],
+      problems: [],
+    });
+    const of = (input: object, id = 'abc123') =>
+      chooseTemplates(installation(input), id, { groups, storages: ['cloud', 'disk'], stored }).templates.map(
+        ({ storage, group, name }) => `${storage} ${group}/${name}`,
+      );
+    expect(of({ allInGroups: ['maps'] })).toEqual([
+      'local maps/desert',
+      'local maps/ice',
+      'local maps/jungle',
+      'cloud maps/sea',
+    ]);
+    expect(of({ allInGroups: ['far'] })).toEqual(['cloud far/desert', 'cloud far/sea']);
+    const drawn = new Set(
+      Array.from({ length: 200 }, () => of({ oneInGroups: ['maps'] }, randomInstanceId()).join()),
+    );
+    expect([...drawn].sort()).toEqual([
+      'cloud maps/sea',
+      'local maps/desert',
+      'local maps/ice',
+      'local maps/jungle',
+    ]);
+  });
+
+  it('waits for a storage that is being asked, and says which could not be asked when nothing is found', () => {
+    const problemsWith = (stored: object, group = 'far') =>
+      chooseTemplates(installation({ allInGroups: [group] }), 'abc123', {
+        ...offer,
+        stored: () => ({ templates: [], problems: [], ...stored }),
+      }).problems;
+    const pending = 'group far of storage cloud is being asked for';
+    expect(problemsWith({ pending })).toEqual([pending]);
+    expect(problemsWith({ pending }, 'maps')).toEqual([pending]);
+    const problems = ['group far of storage cloud cannot be had: timeout'];
+    expect(problemsWith({ problems })).toEqual([`there is no template group far; ${problems[0]}`]);
+    expect(problemsWith({ problems }, 'maps')).toEqual([]);
+  });
+
   it('takes a template from a registered storage, beside the local one of its name', () => {
     const allOf = [
       { group: 'base', name: 'core', storage: 'cloud', priority: 2 },

@@ -1,10 +1,18 @@
 /** `/instances/{id}/details`: everything that is known of one instance. */
 import { z } from 'zod';
-import { type InstanceRecord, instanceInfoSchema, toInstanceInfo } from '../../../model/instance.js';
+import {
+  heartbeatOf,
+  type InstanceRecord,
+  instanceInfoSchema,
+  type PlacedTemplate,
+  toInstanceInfo,
+} from '../../../model/instance.js';
 import type { RouteNeeds } from '../../dependencies.js';
 import { defineRoute } from '../../http/route.js';
 import { instanceParams } from './instance-schemas.js';
-import { heartbeatOf } from './instance-view.js';
+
+/** As many digits of a digest tell versions of a template apart. */
+const SHORT_DIGEST = 12;
 
 const usageSchema = z.object({
   cpuSeconds: z.number().describe('processor time since the current start'),
@@ -17,7 +25,19 @@ export const instanceDetailsSchema = instanceInfoSchema.extend({
   desired: z.string().describe('run or stop'),
   static: z.boolean(),
   templates: z
-    .array(z.object({ group: z.string(), name: z.string() }))
+    .array(
+      z.object({
+        group: z.string(),
+        name: z.string(),
+        digest: z
+          .string()
+          .nullable()
+          .describe(
+            'the start of the digest of the version that the instance has; null: its node has not said',
+          ),
+        installedAt: z.number().nullable().describe('when that version was installed, Unix milliseconds'),
+      }),
+    )
     .describe('the templates that were chosen for the instance; empty until it is placed'),
   isRevisionCurrent: z
     .boolean()
@@ -51,11 +71,21 @@ export function detailsOf(
 ): InstanceDetails {
   const inForce = needs.configurations.get(record.configurationName)?.value;
   return {
-    ...toInstanceInfo(record, heartbeatOf(record, needs.beats)),
+    ...toInstanceInfo(record, heartbeatOf(record, needs.beats.lastBeatAt(record.placement?.nodeId ?? ''))),
     desired: record.desired.goal,
     static: record.static,
-    templates: record.placement?.templates.map(({ group, name }) => ({ group, name })) ?? [],
+    templates: record.placement?.templates.map((template) => versionOf(template, record)) ?? [],
     isRevisionCurrent: inForce === undefined ? null : inForce.hash === record.revision,
     usage: needs.usageOf(record.id) ?? null,
   };
+}
+
+function versionOf(
+  { group, name }: PlacedTemplate,
+  { status: { installed } }: InstanceRecord,
+): InstanceDetails['templates'][number] {
+  const version = installed?.templates.find((one) => one.group === group && one.name === name);
+  if (installed === undefined || version === undefined)
+    return { group, name, digest: null, installedAt: null };
+  return { group, name, digest: version.digest.slice(0, SHORT_DIGEST), installedAt: installed.at };
 }

@@ -29,6 +29,8 @@ import {
   instanceParams,
   lifecycleMessage,
   lifecycleQuery,
+  signalBody,
+  signalMessage,
   stateBody,
 } from './instance-schemas.js';
 import { logRoute } from './log-routes.js';
@@ -64,7 +66,7 @@ export const instanceRoutes: readonly Route[] = [
       });
       request.subject = `${record.id} of ${record.configurationName}`;
       reply.code(201);
-      return toInstanceInfo(record, record.status.lastHeartbeat);
+      return toInstanceInfo(record);
     },
   }),
   defineRoute({
@@ -117,19 +119,19 @@ export const instanceRoutes: readonly Route[] = [
     params: instanceParams,
     body: stateBody,
     answers: { 200: { description: 'the instance as recorded', schema: instanceInfoSchema } },
-    handle: async ({ params, body, request }, { instanceWrites, view, clock }) => {
+    handle: async ({ params, body, request }, { instanceWrites, view }) => {
       const { id, status } = view.visible(params.id);
       const { state, lastHeartbeat, players, maxPlayers, tps } = body;
       const report: StateReport = {
         state,
-        lastHeartbeat: typeof lastHeartbeat === 'number' ? Math.min(lastHeartbeat, clock.now()) : undefined,
+        lastHeartbeat,
         players,
         maxPlayers,
         tps,
       };
       const record = await instanceWrites.reportState(id, report);
       request.isRoutine = state === status.state;
-      return toInstanceInfo(record, record.status.lastHeartbeat);
+      return toInstanceInfo(record);
     },
   }),
   defineRoute({
@@ -151,6 +153,35 @@ export const instanceRoutes: readonly Route[] = [
   }),
   updateRoute,
   executeRoute('/instances/:id/execute', 'Writes a command to the standard input of the process.'),
+  defineRoute({
+    method: 'POST',
+    path: '/instances/:id/signal',
+    scope: 'OPERATE',
+    reach: 'instance',
+    summary:
+      'Sends a signal to the main process, or to all processes. What ends by it counts as ended by itself.',
+    errors: [
+      'DRV_INSTANCE_UNKNOWN',
+      'DRV_INSTANCE_NOT_RUNNING',
+      'DRV_RUNTIME_UNAVAILABLE',
+      'DRV_NODE_DISCONNECTED',
+      'DRV_CHANNEL_CALL_FAILED',
+    ],
+    params: instanceParams,
+    body: signalBody,
+    answers: { 200: { description: 'sent', schema: signalMessage } },
+    handle: async ({ params, body: { signal, all } }, { streams, view }) => {
+      const record = view.visible(params.id);
+      requireProcess(record, 'signals');
+      if (all && record.runtime === 'docker')
+        throw new DroverError(
+          'DRV_REQUEST_INVALID',
+          'body field all: the runtime docker can signal the main process of a container alone; leave it out',
+        );
+      await streams.sendSignal(record, signal, all ? 'all' : 'main');
+      return { message: `${signal} sent to instance ${record.id}`, instanceId: record.id, signal };
+    },
+  }),
 ];
 
 /**

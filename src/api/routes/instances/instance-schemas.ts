@@ -3,10 +3,10 @@ import { z } from 'zod';
 import type { LogPoint } from '../../../logs/log-batch.js';
 import { instanceInfoSchema, instanceStateSchema } from '../../../model/instance.js';
 import { DEFAULT_LOG_LINES, MAX_LOG_LINES } from '../../../model/plain/command-limits.js';
-import { LOG_POINT_RULE, logPointsProblem, parseLogPoint } from '../../../operations/log-point.js';
+import { sendableSignalSchema } from '../../../model/stopping.js';
+import { logPointsProblem, parseLogPoint } from '../../../operations/log-point.js';
 import { flag, wholeNumber } from '../../http/route.js';
 
-const TARGET_RULE = 'must be one of start, stop, restart';
 /** More players than this are a mistake. Some apps report -1 as `no limit`. */
 const sensibleNumber = z.number().min(-1).max(1_000_000_000);
 /**
@@ -32,7 +32,7 @@ export const createBody = z.object({
 });
 
 /** A time, an age or the number of a line. */
-export const logPoint = z.string({ error: LOG_POINT_RULE }).transform((text, context): LogPoint => {
+export const logPoint = z.string().transform((text, context): LogPoint => {
   const point = parseLogPoint(text);
   if (!('problem' in point)) return point;
   context.addIssue({ code: 'custom', message: point.problem });
@@ -66,17 +66,17 @@ export const logsQuery = z
 export const stateBody = z.looseObject({
   state: instanceStateSchema,
   lastHeartbeat: z
-    .int('must be a whole number of milliseconds')
+    .int()
     .min(0)
-    .nullish()
-    .describe('Unix milliseconds; default: now, and never later than now'),
+    .optional()
+    .describe('Unix milliseconds; shown until the next beat; default: now'),
   players: reportedNumber,
   maxPlayers: reportedNumber,
   tps: reportedNumber,
 });
 
 export const lifecycleQuery = z.object({
-  target: z.enum(['start', 'stop', 'restart'], { error: TARGET_RULE }),
+  target: z.enum(['start', 'stop', 'restart']),
 });
 
 export type LifecycleTarget = z.output<typeof lifecycleQuery>['target'];
@@ -89,7 +89,18 @@ export const executeBody = z.object({
     .describe('the text for standard input; a newline is added if it lacks one'),
 });
 
+export const signalBody = z.object({
+  signal: sendableSignalSchema.describe(
+    'the name of the signal, such as `SIGHUP`, which has many servers read their settings again',
+  ),
+  all: z
+    .boolean()
+    .default(false)
+    .describe('true: to every process of the instance; else to its main process alone'),
+});
+
 export const instanceList = z.array(instanceInfoSchema);
 export const instanceMessage = z.object({ message: z.string(), instanceId: z.string() });
 export const lifecycleMessage = instanceMessage.extend({ target: z.string() });
+export const signalMessage = instanceMessage.extend({ signal: sendableSignalSchema });
 export const executeMessage = instanceMessage.extend({ command: z.string() });

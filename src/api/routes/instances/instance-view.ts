@@ -5,7 +5,12 @@
 
 import type { Access } from '../../../access/access.js';
 import type { BeatBook } from '../../../channel/master/beat-book.js';
-import { type InstanceInfo, type InstanceRecord, toInstanceInfo } from '../../../model/instance.js';
+import {
+  heartbeatOf,
+  type InstanceInfo,
+  type InstanceRecord,
+  toInstanceInfo,
+} from '../../../model/instance.js';
 import { unknownInstance } from '../../../model/unknown.js';
 import type { MirrorReader } from '../../../store/mirror.js';
 
@@ -113,7 +118,7 @@ export class InstanceView {
     this.#putInOrder();
     return this.#order
       .filter(({ record, isGone }) => !isGone && record.placement?.nodeId === nodeId)
-      .map(({ record }) => toInstanceInfo(record, heartbeatOf(record, this.#beats)));
+      .map(({ record }) => toInstanceInfo(record, this.#heartbeatOf(record)));
   }
 
   /** Stops following the records. Idempotent. */
@@ -177,7 +182,7 @@ export class InstanceView {
   #textOf(slot: Slot): string {
     const { tick } = this.#beats;
     if (slot.text !== null && slot.tick === tick) return slot.text;
-    const heartbeat = heartbeatOf(slot.record, this.#beats);
+    const heartbeat = this.#heartbeatOf(slot.record);
     slot.tick = tick;
     if (slot.text !== null && slot.heartbeat === heartbeat) return slot.text;
     const text = slot.text === null ? encode(slot, heartbeat) : withHeartbeat(slot.text, slot, heartbeat);
@@ -186,15 +191,10 @@ export class InstanceView {
     if (slot.piece !== undefined) slot.piece.bytes = null;
     return text;
   }
-}
 
-/** The time of the last sign of life. While an instance is ONLINE, the beats of its node count as its own. */
-export function heartbeatOf(
-  { placement, status }: InstanceRecord,
-  beats: Pick<BeatBook, 'lastBeatAt'>,
-): number {
-  if (placement === null || status.state !== 'ONLINE') return status.lastHeartbeat;
-  return Math.max(status.lastHeartbeat, beats.lastBeatAt(placement.nodeId) ?? 0);
+  #heartbeatOf(record: InstanceRecord): number {
+    return heartbeatOf(record, this.#beats.lastBeatAt(record.placement?.nodeId ?? ''));
+  }
 }
 
 function forget(slot: Slot): void {

@@ -74,7 +74,7 @@ export const leftDirectoryRoutes: readonly Route[] = [
       const record = await needs.led().creations.adopt(name, { id, home: { nodeId, port } });
       request.subject = `${record.id} of ${record.configurationName}`;
       reply.code(201);
-      return toInstanceInfo(record, record.status.lastHeartbeat);
+      return toInstanceInfo(record);
     },
   }),
 ];

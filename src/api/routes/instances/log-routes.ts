@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { MOST_FOUND, MOST_PATTERN_CHARS } from '../../../channel/services/log-search.js';
 import { timestampsOf } from '../../../logs/line-times.js';
 import { toPlainText } from '../../../telemetry/plain-text.js';
-import { defineRoute, flag } from '../../http/route.js';
+import { defineRoute, flag, wholeNumber } from '../../http/route.js';
 import { instanceParams, logsQuery } from './instance-schemas.js';
 
 const lineNumber = z.int();
@@ -83,19 +83,10 @@ const searchQuery = z.object({
     .max(MOST_PATTERN_CHARS)
     .describe('the text to find in a line; `*` stands for any characters; escape sequences do not count'),
   ignoreCase: flag.describe('treat small and capital letters as equal'),
-  before: z.coerce
-    .number()
-    .int()
-    .min(1)
+  before: wholeNumber(1)
     .optional()
     .describe('only lines with a lower number; absent: from the end of the log'),
-  limit: z.coerce
-    .number()
-    .int()
-    .min(1)
-    .max(MOST_FOUND)
-    .default(100)
-    .describe('how many lines one answer holds at most'),
+  limit: wholeNumber(1, MOST_FOUND).default(100).describe('how many lines one answer holds at most'),
   ansi: flag.describe('keep colours and other terminal sequences'),
 });
 

@@ -1,6 +1,8 @@
-/** Start, stop, restart and delete of this instance: as buttons, and as a menu where there is little room. */
+/** Start, stop, restart, delete and signals of this instance: as buttons, and as a menu where there is little room. */
 import { useSignal } from '@preact/signals';
 import type { InstanceInfo } from '../../../model/instance.js';
+import type { SendableSignal } from '../../../model/plain/sendable-signals.js';
+import { apiPath } from '../../api/api-client.js';
 import { Button } from '../../parts/button.js';
 import { Confirm } from '../../parts/dialog.js';
 import { Menu } from '../../parts/menu.js';
@@ -9,6 +11,9 @@ import { text as parts } from '../../parts/text.js';
 import { usePhone } from '../../parts/use-phone.js';
 import { useServices } from '../../services/services.js';
 import { text } from './text.js';
+
+/** The signals that servers have uses for besides their end. */
+const OFFERED_SIGNALS: readonly SendableSignal[] = ['SIGHUP', 'SIGUSR1', 'SIGUSR2'];
 
 interface ActionsProps {
   readonly instance: InstanceInfo;
@@ -29,6 +34,14 @@ export function Actions({ instance, pending }: ActionsProps) {
     if (action === 'start') void toasts.run(perform(action));
     else asked.value = action;
   };
+  const send = async (signal: SendableSignal): Promise<void> => {
+    await api.post(apiPath('instances', id, 'signal'), { body: { signal } });
+    toasts.done(text.sent(signal, id));
+  };
+  const signals = OFFERED_SIGNALS.map((signal) => ({
+    label: text.send(signal),
+    onPress: () => void toasts.run(send(signal)),
+  }));
   const isPossible = (action: InstanceAction): boolean => {
     if (action === 'start') return state === 'STOPPED' || state === 'OFFLINE';
     return action === 'delete' || state !== 'STOPPED';
@@ -39,18 +52,24 @@ export function Actions({ instance, pending }: ActionsProps) {
       {isPhone ? (
         <Menu
           label={text.actions}
-          items={possible.map((action) => ({
-            label: parts.action[action],
-            isDanger: action === 'delete',
-            onPress: () => press(action),
-          }))}
+          items={[
+            ...possible.map((action) => ({
+              label: parts.action[action],
+              isDanger: action === 'delete',
+              onPress: () => press(action),
+            })),
+            ...(state === 'STOPPED' ? [] : signals),
+          ]}
         />
       ) : (
-        possible.map((action) => (
-          <Button key={action} kind={action === 'start' ? 'main' : 'normal'} onPress={() => press(action)}>
-            {parts.action[action]}
-          </Button>
-        ))
+        <>
+          {state !== 'STOPPED' && <Menu label={text.signal} items={signals} />}
+          {possible.map((action) => (
+            <Button key={action} kind={action === 'start' ? 'main' : 'normal'} onPress={() => press(action)}>
+              {parts.action[action]}
+            </Button>
+          ))}
+        </>
       )}
       {asked.value !== null && (
         <Confirm

@@ -24,6 +24,9 @@ export const text = {
   },
   whyLink: 'Why?',
   actions: 'Actions',
+  signal: 'Signal',
+  send: (signal: string) => `Send ${signal}`,
+  sent: (signal: string, id: string) => `${signal} sent to instance ${id}`,
   explain: {
     start: 'It gets a new run.',
     stop: 'Its process is ended. Place and files stay, and it stays stopped until you start it.',

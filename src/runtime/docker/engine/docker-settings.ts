@@ -10,6 +10,9 @@ import type { StartSpec } from '../../runtime.js';
 const IMAGE = /^(?!.*(?:\.\.|\/\/))[a-z0-9][\w.:/@-]{0,254}$/i;
 const NETWORK = /^[a-zA-Z0-9][\w.-]{0,127}$/;
 
+/** Where a container finds its working directory, unless the property dockerWorkdir says otherwise. */
+export const DEFAULT_WORKDIR = '/data';
+
 const settingsSchema = z.object({
   dockerNetwork: z.string().regex(NETWORK, 'must be bridge, host, or the name of a network').optional(),
   dockerUser: z
@@ -19,7 +22,7 @@ const settingsSchema = z.object({
   dockerWorkdir: z
     .string()
     .regex(/^(?!.*(?:^|\/)\.\.(?:\/|$))\/[^\0]+$/, 'must be an absolute path below /')
-    .default('/data'),
+    .default(DEFAULT_WORKDIR),
   dockerPull: z.enum(['missing', 'always', 'never'], 'must be missing, always or never').default('missing'),
   dockerEntrypoint: z.enum(['shell', 'image'], 'must be shell or image').default('shell'),
 });
