@@ -51,12 +51,20 @@ describe('Authentication', () => {
     const token = await createKey('rows', 'PUBLIC');
     const rows = await allRows();
     expect(rows.length).toBeGreaterThan(30);
-    // With a PUBLIC key: otherwise the limit of failures by address would answer.
     const open: string[] = [];
     for (const row of rows) if ((await world.call(row, { token })).status !== 401) open.push(row);
     expect(open.sort()).toEqual([...OPEN, ...OPEN_BEYOND].sort());
     for (const row of OPEN) expect((await world.call(row, { token: null })).status).toBe(200);
     await run('key delete rows');
+  });
+
+  it('1. Without a token every endpoint says 401, however many said it before', async () => {
+    const rows = (await allRows()).filter((row) => ![...OPEN, ...OPEN_BEYOND].includes(row));
+    const statuses = new Set<number>();
+    for (const row of rows) statuses.add((await world.call(row, { token: null })).status);
+    expect([rows.length > 60, ...statuses]).toEqual([true, 401]);
+    await expect(world.open('/console', { token: null })).rejects.toThrow('401');
+    expect(await answerOf('GET /node', null)).toEqual(UNAUTHORIZED);
   });
 
   it('1. This includes WebSocket handshakes', async () => {

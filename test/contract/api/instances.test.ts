@@ -145,7 +145,7 @@ describe('Instances', () => {
       const { status, json } = await world.call(`GET /instances/${id}/logs${query}`);
       expect([status, json]).toEqual([200, { lines: last(count), totalLines: 1500, instanceId: id }]);
     }
-    for (const lines of ['0', '1001', '-1', 'x', '1.5'])
+    for (const lines of ['0', '1001', '-1', 'x', '1.5', '1e2', '0x10', '%2B5', '%205', ''])
       expect((await world.call(`GET /instances/${id}/logs?lines=${lines}`)).status).toBe(400);
   });
 
@@ -161,6 +161,7 @@ describe('Instances', () => {
     const set = await putState(id, { state: 'OFFLINE', lastHeartbeat: 12_345 });
     expect(set.status).toBe(200);
     expect(set.json).toMatchObject({ id, state: 'OFFLINE', lastHeartbeat: 12_345 });
+    expect(await get(id)).toMatchObject({ state: 'OFFLINE', lastHeartbeat: 12_345 });
     const before = Date.now();
     const { lastHeartbeat } = instanceInfoSchema.parse((await putState(id, { state: 'OFFLINE' })).json);
     expect(lastHeartbeat).toBeGreaterThanOrEqual(before - 1);
