@@ -15,7 +15,7 @@ const SHARED = new RegExp(
     '^src/configuration-files/(?:file-warnings|nearest-name)\\.ts$',
     '^src/templates/library/(?:archive-check|invalid-archive|pack-zip|unpack-zip)\\.ts$',
     '^src/templates/sync/(?:node-sync-text|pattern)\\.ts$',
-    '^src/templates/tree/(?:byte-stream|digest|each-bounded|open-directory|path-objection|remove-tree|system-error|tree)\\.ts$',
+    '^src/templates/tree/(?:byte-stream|digest|each-bounded|open-directory|path-objection|program-file|remove-tree|system-error|tree)\\.ts$',
   ].join('|'),
 );
 const PACKAGES = new Set(['cli-table3', 'commander', 'leven', 'string-argv', 'ws', 'yaml', 'yauzl', 'yazl']);
