@@ -127,7 +127,7 @@ export function rulesOf(schema: z.ZodType): Rule {
   return z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
 }
 
-/** What the words of a fault are made from. */
+/** The sources for the words of a fault. */
 interface Context {
   readonly rules: Rule;
   readonly input: unknown;

@@ -13,7 +13,7 @@ const RETURN = 0x0d;
 
 /**
  * The text of a line of `bytes` bytes. `head`: the whole line, or at least the part that is shown. `end`: the last bytes
- * of a longer line; what stands in them behind the last carriage return is shown behind the cut.
+ * of a longer line. The text in them behind the last carriage return is shown behind the cut.
  */
 export function lineText(head: Buffer, bytes = head.length, end: Buffer = Buffer.alloc(0)): string {
   if (bytes <= LONGEST_LINE_BYTES) return head.toString('utf8');

@@ -208,8 +208,10 @@ it.runIf(existsSync(PYTHON))(
     expect((removed ?? []).map(savedBy)).toEqual((removed ?? []).map(() => 'xx'));
     for (const { id } of removed ?? []) rmSync(join(running, id), { recursive: true });
     expect(await world.kill('SIGINT')).toEqual({ code: 0, signal: null });
-    expect((interrupted ?? []).map(savedBy)).toEqual((interrupted ?? []).map(() => 'xx'));
-    expect((restarted ?? []).map(savedBy)).toEqual((restarted ?? []).map(() => 'xxx'));
+    for (const one of interrupted ?? [])
+      expect([one.configurationName, savedBy(one)]).toEqual([one.configurationName, 'xx']);
+    for (const one of restarted ?? [])
+      expect([one.configurationName, savedBy(one)]).toEqual([one.configurationName, 'xxx']);
   },
 );
 

@@ -1,6 +1,6 @@
 /**
- * Ports that nodes found held by other programs. A finding counts for a minute; where no other port is left, an older
- * one is tried again after some seconds. Kept in memory only.
+ * Ports that nodes found held by other programs. A finding counts for a minute. Where no
+ * other port is left, a port is tried again some seconds after it was found busy. Kept in memory only.
  */
 
 import type { PortProtocol } from '../../../src/channel/protocol/messages.js';

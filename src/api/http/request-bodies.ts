@@ -54,7 +54,7 @@ function faultOf(text: string): string | undefined {
 
 /**
  * Called for each request that the gate has let in. Throws DRV_CONTENT_TYPE_UNKNOWN where the route would take the bytes
- * of a wrapped body for its content. Then puts one type in the place of what was said, because Fastify refuses types that
+ * of a wrapped body for its content. Then replaces the stated type by a fixed one, because Fastify refuses types that
  * are not well-formed.
  */
 export function requirePlainBody({ raw, routeOptions }: Pick<FastifyRequest, 'raw' | 'routeOptions'>): void {

@@ -21,7 +21,7 @@ export interface SocketLimits {
   readonly pingMs: number;
 }
 
-/** What sits at a place: a WebSocket, or a stream of lines. A stream has no beat. */
+/** The holder of a place: a WebSocket, or a stream of lines. A stream has no beat. */
 type Sitter = Pick<OpenSocket, 'close' | 'revoke'> & Partial<Pick<OpenSocket, 'beat'>>;
 
 /** The place of a socket, from before its upgrade until its connection has closed. */

@@ -1,6 +1,6 @@
 /**
- * What Drover installed in the working directories of static instances: a hash of each file, by which a later install
- * tells files that the instance has not changed. Kept outside of the directories, because instances may write there.
+ * The files that Drover installed in the working directories of static instances: a hash of each, by which a later
+ * install tells files that the instance has not changed. Kept outside of the directories, because instances may write there.
  */
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';

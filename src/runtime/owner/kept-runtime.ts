@@ -236,7 +236,7 @@ export class KeptRuntime implements Runtime {
 
   /**
    * Notes the end of the runs whose owner is gone: nobody holds their terminal and log any more. The supervisor ends
-   * what lives on, as after every end.
+   * the processes that live on, as after every end.
    */
   async #loseRuns(): Promise<void> {
     const marked = await this.#processes.marked();

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ApiWorld, instanceRecord } from '../../support/api/api-world.js';
 import { bodyOf, exchange, openSocket, statusOf } from '../../support/api/raw-http.js';
 import { refusal } from '../../support/api/refusal.js';
+import { NULL_FIELDS } from '../../support/null-fields.js';
 
 /**
  * A stop takes milliseconds, or seconds on a loaded machine. A server that waited for idle connections would need
@@ -180,23 +181,8 @@ describe('bodies', () => {
   });
 
   it('of a null field are as if the field were not there, at every level', async () => {
-    const configuration = {
-      ...{
-        command: 'a',
-        runtime: null,
-        hostAddress: null,
-        availablePorts: null,
-        properties: null,
-        nodes: null,
-      },
-      ...{ update: null, readiness: null, ramMB: null, environmentVariables: { A: 'a', B: null } },
-      templateInstallationConfig: {
-        allInGroups: null,
-        allOf: [{ group: 'g', name: 't', storage: null, priority: null }],
-      },
-    };
-    expect((await world.call('PUT', '/configurations/nulls', configuration)).status).toBe(204);
-    expect((await world.call('POST', '/configurations/nulls/diff', configuration)).status).toBe(200);
+    expect((await world.call('PUT', '/configurations/nulls', NULL_FIELDS)).status).toBe(204);
+    expect((await world.call('POST', '/configurations/nulls/diff', NULL_FIELDS)).status).toBe(200);
     const state = { state: 'ONLINE', lastHeartbeat: null, players: null };
     expect((await world.call('PUT', '/instances/aaaaaa/state', state)).status).toBe(200);
     const update = await world.call('POST', '/cluster/nodes/none/drain', { deadlineSeconds: null });

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { parseConfigurationFile, validateConfiguration } from '../../../src/configuration-files/parse.js';
 import type { ConfigurationFileError } from '../../../src/model/configuration.js';
 import { DroverError } from '../../../src/model/errors.js';
+import { NULL_FIELDS } from '../../support/null-fields.js';
 
 function errorOf(text: string): ConfigurationFileError {
   const result = parseConfigurationFile('hello.json', text);
@@ -146,31 +147,17 @@ describe('a wrong field is named with line, column, accepted values and what it 
 });
 
 describe('a null', () => {
-  const nulls = {
-    ...{
-      command: 'a',
-      runtime: null,
-      hostAddress: null,
-      availablePorts: null,
-      properties: null,
-      nodes: null,
-    },
-    ...{ update: null, readiness: null, ramMB: null, environmentVariables: { A: 'a', B: null } },
-    templateInstallationConfig: {
-      allInGroups: null,
-      allOf: [{ group: 'g', name: 't', storage: null, priority: null }],
-    },
-  };
   const without = {
-    ...{ command: 'a', environmentVariables: { A: 'a' } },
+    command: 'a',
+    environmentVariables: { A: 'a' },
     templateInstallationConfig: { allOf: [{ group: 'g', name: 't' }] },
   };
 
   test('is as if the field were not there, in a body and in a file, and no oddity', () => {
     const expected = validateConfiguration('n', without);
     for (const read of [
-      validateConfiguration('n', { ...nulls, name: null }),
-      parsed(JSON.stringify({ ...nulls, name: 'n' })),
+      validateConfiguration('n', { ...NULL_FIELDS, name: null }),
+      parsed(JSON.stringify({ ...NULL_FIELDS, name: 'n' })),
     ]) {
       expect(read.configuration).toEqual(expected.configuration);
       expect(read.hash).toBe(expected.hash);
