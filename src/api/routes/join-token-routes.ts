@@ -3,9 +3,9 @@
 import { z } from 'zod';
 import { hasEnded } from '../../model/access/seen-end.js';
 import { DroverError } from '../../model/errors.js';
-import { hostPort } from '../../model/host-port.js';
 import { nameSchema } from '../../model/names.js';
 import { JOIN_TOKEN_SECONDS, MAX_JOIN_TOKEN_USES } from '../../model/plain/command-limits.js';
+import { hostPort } from '../../model/plain/host-port.js';
 import { defineRoute, type Route } from '../http/route.js';
 
 const DAY_SECONDS = 86_400;
