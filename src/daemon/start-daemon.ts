@@ -199,7 +199,9 @@ async function followFiles(work: MasterWork, { shared, running }: Assembly): Pro
       await work.startFiles();
       return;
     } catch (error) {
-      failures.say(messageOf(error), 'the directories are not followed; trying again', { err: error });
+      if (DroverError.is(error, 'DRV_STORE_CLOSED')) return;
+      const line = `the directories are not followed: ${messageOf(error)}; trying again`;
+      failures.say(line, line, { err: error });
     }
     await pause(clock, FILES_AGAIN_MS, stopping.signal);
   }

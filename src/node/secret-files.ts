@@ -7,7 +7,7 @@ import { basename, join } from 'node:path';
 import { fileReason } from '../configuration-files/file-reason.js';
 import { readRegular } from '../files/read-regular.js';
 import { replaceFile } from '../files/replace-file.js';
-import { hasFileCode, ignoreMissing, isMissing } from '../files/system-error.js';
+import { hasFileCode, ignoreMissing, isDiskClosed, isMissing } from '../files/system-error.js';
 import { DroverError } from '../model/errors.js';
 import { refuseIfOpen } from './private-path.js';
 import { dropSum, noteOf } from './secret-sum.js';
@@ -98,10 +98,15 @@ class SecretTextFile {
   #unusable(what: 'read' | 'written', cause: unknown): DroverError {
     return new DroverError(
       'DRV_NODE_ROOT_UNUSABLE',
-      `${this.name} cannot be ${what}: ${fileReason(cause)}; correct it, or restore it from a backup`,
-      {
-        cause,
-      },
+      `${this.name} cannot be ${what}: ${fileReason(cause)}; ${cureOf(cause)}`,
+      { cause },
     );
   }
+}
+
+function cureOf(cause: unknown): string {
+  if (hasFileCode(cause, 'EROFS')) return 'mount the disk writable';
+  if (isDiskClosed(cause)) return 'free some space';
+  if (hasFileCode(cause, 'EMFILE', 'ENFILE')) return 'raise the limit of open files';
+  return 'correct it, or restore it from a backup';
 }

@@ -96,10 +96,14 @@ export class DirectoryEngine implements Reconciler<Facts, ViewStep>, DirectoryFo
         if (event.kind === 'round') onRound();
       },
       onError: (_key, error, retryInMs) =>
-        failures.say(messageOf(error), `${name} do not agree with the state; trying again`, {
-          err: error,
-          retryInMs,
-        }),
+        failures.say(
+          messageOf(error),
+          `${name} do not agree with the state: ${messageOf(error)}; trying again`,
+          {
+            err: error,
+            retryInMs,
+          },
+        ),
     });
     metrics.addQueue(name, () => this.#controller.gauge());
   }

@@ -5,7 +5,7 @@
 
 import type { MasterPeer } from '../../leadership/leadership.js';
 import type { Clock } from '../../loop/clock.js';
-import { DroverError } from '../../model/errors.js';
+import { DroverError, messageOf } from '../../model/errors.js';
 import type { NodeRecord } from '../../model/node.js';
 import type { RecordSet } from '../../store/modify.js';
 import type { Logger } from '../../telemetry/logger.js';
@@ -226,7 +226,8 @@ export class Hub {
           );
         },
         (error: unknown) => {
-          logger.error({ err: error, node: nodeId }, 'a joining node could not be recorded');
+          const line = `node ${nodeId} connects, and could not be recorded: ${messageOf(error)}`;
+          this.#refusals.say(line, line, { err: error, node: nodeId });
           if (isCurrent()) beats.sentAway(nodeId);
           transport.close('the master could not record the node');
         },

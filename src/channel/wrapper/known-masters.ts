@@ -34,6 +34,8 @@ export class KnownMasters {
   /** The `host:port` of all masters, in the order in which they are dialled. */
   #order: string[];
   #writing: Promise<void> = Promise.resolve();
+  /** True after a write that failed: the next news are written although nothing is new. */
+  #isUnkept = false;
 
   constructor(options: KnownMastersOptions) {
     this.#options = options;
@@ -155,15 +157,20 @@ export class KnownMasters {
   }
 
   #keep(kept: Kept): void {
-    if (JSON.stringify(kept) === JSON.stringify(this.#kept)) return;
+    if (JSON.stringify(kept) === JSON.stringify(this.#kept) && !this.#isUnkept) return;
     this.#kept = kept;
     this.#arrange();
     const { file, logger } = this.#options;
     this.#writing = this.#writing
       .then(() => file.write(JSON.stringify(this.#kept)))
-      .catch((error: unknown) =>
-        logger.warn(`what is known of the masters was not kept: ${messageOf(error)}`),
-      );
+      .then(() => {
+        this.#isUnkept = false;
+      })
+      .catch((error: unknown) => {
+        if (!this.#isUnkept)
+          logger.warn(`what is known of the masters was not kept: ${messageOf(error)}; trying again`);
+        this.#isUnkept = true;
+      });
   }
 }
 

@@ -170,7 +170,7 @@ async function isDirty(known: Known, file: string): Promise<boolean | null> {
 const CONVERTING = ['text', 'eol', 'filter', 'ident', 'working-tree-encoding'];
 
 /**
- * What to say of files whose bytes differ from the commit's, where git converts files. Line ends are compared as git
+ * The words for files whose bytes differ from the commit's, where git converts files. Line ends are compared as git
  * stores them; null: a filter decides, which Drover does not run. Files that git does not convert are left out.
  */
 async function convertedAmong(

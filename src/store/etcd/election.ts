@@ -10,6 +10,7 @@ import type { Clock } from '../../loop/clock.js';
 import { pause } from '../../loop/pause.js';
 import { DroverError } from '../../model/errors.js';
 import type { Logger } from '../../telemetry/logger.js';
+import { RepeatedLog } from '../../telemetry/repeated-log.js';
 import type { Etcd, KeyEvent } from './etcd.js';
 import { EtcdError } from './etcd-error.js';
 import { encodeJson } from './etcd-record.js';
@@ -53,6 +54,7 @@ interface Campaign {
 
 export class Election {
   readonly #options: ElectionOptions;
+  readonly #refusals: RepeatedLog | undefined;
   readonly #stopping = new AbortController();
   readonly #listeners = new Set<() => void>();
   /** The name of this master's next term in the leader key. */
@@ -68,6 +70,7 @@ export class Election {
 
   constructor(options: ElectionOptions) {
     this.#options = options;
+    this.#refusals = options.logger && new RepeatedLog(options.logger, options.clock, 'error');
     options.lease.onOver(() => this.#won?.end('its lease is over'));
   }
 
@@ -249,7 +252,10 @@ export class Election {
         if (lease.id !== undefined && lease.isCurrent) await this.#ask(lease.id);
       } catch (error) {
         if (!(error instanceof EtcdError)) throw error;
-        logger?.debug(`the leader key could not be asked for: ${error.message}`);
+        const line = `the leader key could not be asked for: ${error.advice}`;
+        // A refusal lasts, and then no master leads. The renewal of the lease reports a missing answer.
+        if (error.isRefusal) this.#refusals?.say(line, line);
+        else logger?.debug(line);
       }
       if (this.#held === undefined) await pause(clock, AGAIN_AFTER_MS, signal);
     }

@@ -1,5 +1,9 @@
 /** The errors of calls to etcd. Their main question: may the call have taken effect despite the error? */
 
+/** The cure for the alarm NOSPACE. */
+export const MAKE_ROOM =
+  'its quota is used up (alarm NOSPACE): make room, then disarm the alarm (docs/several-masters.md, "The state on etcd")';
+
 /** The codes of gRPC with which etcd refuses a request before it has any effect. */
 const REFUSALS: ReadonlySet<number> = new Set([3, 5, 7, 8, 9, 11, 12, 16]);
 /**
@@ -37,6 +41,11 @@ export class EtcdError extends Error {
    */
   get isOutOfSpace(): boolean {
     return this.code === RESOURCE_EXHAUSTED && this.message.includes('space exceeded');
+  }
+
+  /** The message with what an operator can do, where that is known. */
+  get advice(): string {
+    return this.isOutOfSpace ? `${this.message}; ${MAKE_ROOM}` : this.message;
   }
 
   /** True when the token has expired, or this member does not know the token. */

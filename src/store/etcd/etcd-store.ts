@@ -7,6 +7,7 @@ import type { Clock } from '../../loop/clock.js';
 import { pause } from '../../loop/pause.js';
 import { DroverError } from '../../model/errors.js';
 import type { Logger } from '../../telemetry/logger.js';
+import { RepeatedLog } from '../../telemetry/repeated-log.js';
 import { EmbeddedStore, type WriteObserver } from '../embedded-store.js';
 import { EPOCH_BASE, lineOf } from '../epoch-base.js';
 import type { Accepted, KeyTable } from '../key-table.js';
@@ -14,7 +15,7 @@ import { MAX_OPERATIONS } from '../store.js';
 import type { ChangeHistory } from '../watch.js';
 import { type Content, checkCount, contentOf, corrupt, type Written, writesOf, writeTo } from './content.js';
 import type { Etcd, KeyChange } from './etcd.js';
-import { EtcdError } from './etcd-error.js';
+import { EtcdError, MAKE_ROOM } from './etcd-error.js';
 import { encodeEntry } from './etcd-record.js';
 import type { RangeNews } from './follow.js';
 import type { StoreKeys } from './leader-key.js';
@@ -45,6 +46,7 @@ interface EtcdStoreOptions {
 
 export class EtcdStore extends EmbeddedStore {
   readonly #options: EtcdStoreOptions;
+  readonly #refusals: RepeatedLog | undefined;
   readonly #closing = new AbortController();
   /** The writer of the present term; undefined: this master follows. */
   #writer: TermWriter | undefined;
@@ -56,6 +58,7 @@ export class EtcdStore extends EmbeddedStore {
   constructor(options: EtcdStoreOptions) {
     super(options.table, options.history, options.onWrite);
     this.#options = options;
+    this.#refusals = options.logger && new RepeatedLog(options.logger, options.clock, 'error');
     this.#etcdRevision = options.summaryRevision;
   }
 
@@ -228,11 +231,9 @@ export class EtcdStore extends EmbeddedStore {
   }
 
   #refused(error: EtcdError): DroverError {
-    const cure = error.isOutOfSpace
-      ? 'its quota is used up (alarm NOSPACE): make room, then disarm the alarm (docs/several-masters.md, "The state on etcd")'
-      : 'see its log';
+    const cure = error.isOutOfSpace ? MAKE_ROOM : 'see its log';
     const message = `etcd refused the write and nothing was changed (${error.message}); ${cure}`;
-    this.#options.logger?.error(message);
+    this.#refusals?.say(error.message, message);
     return new DroverError('DRV_STORE_WRITE_FAILED', message, { cause: error });
   }
 }

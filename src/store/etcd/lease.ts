@@ -108,7 +108,7 @@ export class Lease {
       } catch (error) {
         if (!(error instanceof EtcdError)) throw error;
         if (failures === 0)
-          logger?.warn(`the lease of this master was not renewed, or its entry not put: ${error.message}`);
+          logger?.warn(`the lease of this master was not renewed, or its entry not put: ${error.advice}`);
         failures++;
       }
       const elapsedMs = clock.monotonic() - sentAt;

@@ -8,7 +8,7 @@ import type { EtcdFigures } from '../../telemetry/gauges.js';
 import type { Logger } from '../../telemetry/logger.js';
 import { RepeatedLog } from '../../telemetry/repeated-log.js';
 import type { Etcd } from './etcd.js';
-import { EtcdError } from './etcd-error.js';
+import { EtcdError, MAKE_ROOM } from './etcd-error.js';
 
 const LOOK_EVERY_MS = 15_000;
 /** The pause between compactions: long enough for every reader to have followed the history. */
@@ -95,7 +95,10 @@ export class Upkeep {
     const before = this.#figures?.alarms ?? new Set<string>();
     for (const alarm of alarms)
       if (!before.has(alarm))
-        logger?.error({ databaseBytes, databaseBytesInUse }, `etcd has the alarm ${alarm}`);
+        logger?.error(
+          { databaseBytes, databaseBytesInUse },
+          `etcd has the alarm ${alarm}${alarm === 'NOSPACE' ? `, so no master can write or be elected; ${MAKE_ROOM}` : ''}`,
+        );
     for (const alarm of before) if (!alarms.has(alarm)) logger?.info(`the alarm ${alarm} of etcd is over`);
     this.#figures = { databaseBytes, databaseBytesInUse, alarms };
   }

@@ -146,12 +146,14 @@ export class TemplateView implements Part {
     if (digest === null || peers.isAlone()) return undefined;
     const { signal } = this.#stopped;
     const wanted = { name: key, digest, revision: records.revision };
+    const others = peers.list();
     try {
-      await Promise.any(peers.list().map((peer) => peers.hold(peer, wanted, signal)));
+      await Promise.any(others.map((peer) => peers.hold(peer, wanted, signal)));
       return undefined;
     } catch (error) {
       const errors = error instanceof AggregateError ? error.errors : [error];
-      const reasons = errors.length === 0 ? 'no other one is up' : errors.map(messageOf).join('; ');
+      const named = errors.map((one, index) => `${others[index]?.nodeId}: ${messageOf(one)}`);
+      const reasons = named.length === 0 ? 'no other one is up' : named.join('; ');
       logger.warn({ template: key }, `template ${key} is on this master only so far: ${reasons}`);
       return `on this master only so far: ${reasons}`;
     }

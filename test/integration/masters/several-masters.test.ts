@@ -247,7 +247,7 @@ describe('templates of several masters', () => {
   it('say with the answer, and in the log, that no second master could take a write', async () => {
     world.cut.add('a');
     const made = await a.templates.local.createFile('games', 'arena', 'map.txt', Readable.from(['one']));
-    expect(made.note).toMatch(/^on this master only so far: .*master b cannot be reached/);
+    expect(made.note).toMatch(/^on this master only so far: b: .*master b cannot be reached/);
     expect(a.log.join('')).toContain('on this master only so far');
     world.cut.clear();
     world.changed();

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { DroverError } from '../../../src/model/errors.js';
+import { SecretDirectory } from '../../../src/node/secret-files.js';
 import { fillStore, openStore, wasStoreMade } from '../../../src/store/lmdb/open.js';
 import type { Store } from '../../../src/store/store.js';
 import { SmallDisk } from '../../support/templates/small-disk.js';
@@ -96,6 +97,12 @@ describe.skipIf(!SmallDisk.isPossible)('on a small disk (needs the right to moun
     const tooBig = store.transact([{ do: 'put', key: 'instances/big', value: 'x'.repeat(3_000_000) }]);
     await expect(tooBig).rejects.toThrow('could not write to disk');
     expect(await store.get('instances/big')).toBeUndefined();
+
+    const secret = new SecretDirectory(join(disk.path, 'cluster')).file('masters.json');
+    await expect(secret.write('x'.repeat(3_000_000))).rejects.toMatchObject({
+      message:
+        'data/cluster/masters.json cannot be written: no space left on device (ENOSPC); free some space',
+    });
 
     disk.free();
     await expectWhole();

@@ -3,6 +3,7 @@ import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import type { MessageOf } from '../../../src/channel/protocol/messages.js';
 import { KnownMasters, mastersServices } from '../../../src/channel/wrapper/known-masters.js';
+import type { Logger } from '../../../src/telemetry/logger.js';
 import { MemoryFile } from '../../support/cluster/cluster-files.js';
 
 const CONTACT = { host: '10.0.0.1', port: 6000 };
@@ -11,11 +12,15 @@ const MASTERS = ['10.0.0.1', '10.0.0.2', '10.0.0.3'].map((host, index) => ({
   clusterAddress: `${host}:6000`,
 }));
 
-async function known(file = new MemoryFile('data/cluster/masters.json'), older?: { isAccepted: boolean }) {
+async function known(
+  file = new MemoryFile('data/cluster/masters.json'),
+  older?: { isAccepted: boolean },
+  logger: Logger = pino({ level: 'silent' }),
+) {
   const masters = new KnownMasters({
     contact: CONTACT,
     file,
-    logger: pino({ level: 'silent' }),
+    logger,
     ...(older !== undefined && { older }),
   });
   await masters.open();
@@ -36,6 +41,23 @@ function welcome(nodeId: string, epoch?: number): MessageOf<'welcome'> {
 const hosts = (masters: KnownMasters): string[] => masters.candidates().map(({ host }) => host);
 
 describe('a node of several masters', () => {
+  it('keeps what it could not write before, when there is room, and says once that it could not', async () => {
+    const lines: string[] = [];
+    const logger = pino({}, { write: (line) => lines.push(JSON.parse(line).msg) });
+    const { masters, file } = await known(undefined, undefined, logger);
+    file.write = async () => Promise.reject(new Error('the disk is full'));
+    for (let round = 0; round < 3; round++) {
+      masters.learn(MASTERS);
+      await masters.written();
+    }
+    expect(lines).toEqual(['what is known of the masters was not kept: the disk is full; trying again']);
+    const { write } = MemoryFile.prototype;
+    file.write = write.bind(file);
+    masters.learn(MASTERS);
+    await masters.written();
+    expect(file.text).toContain('10.0.0.3:6000');
+  });
+
   it('asks the master of config.json first, and all others when it was told of them', async () => {
     const { masters } = await known();
     expect(hosts(masters)).toEqual(['10.0.0.1']);

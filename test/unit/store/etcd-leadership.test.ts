@@ -1,4 +1,5 @@
 /** The store on etcd under faults, on a virtual clock: who leads, what is written, and what becomes of a lost answer. */
+import { pino } from 'pino';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { DroverError } from '../../../src/model/errors.js';
 import { EPOCH_BASE, lineOf, raiseEpochs } from '../../../src/store/epoch-base.js';
@@ -8,6 +9,7 @@ import { storeKeys } from '../../../src/store/etcd/leader-key.js';
 import { Masters } from '../../../src/store/etcd/masters.js';
 import { type Elected, fillEtcd, openElected, openEtcdStore } from '../../../src/store/etcd/open.js';
 import type { Change, StoreState } from '../../../src/store/store.js';
+import type { Logger } from '../../../src/telemetry/logger.js';
 import { type FakeClient, FakeEtcd } from '../../support/etcd/fake-etcd.js';
 import { FakeClock } from '../../support/fake-clock.js';
 
@@ -53,7 +55,7 @@ function begin(nodeId: string, root = `root of ${nodeId}`) {
 }
 
 /** Opens a store that stands for nothing yet. */
-async function follow(nodeId: string, root = `root of ${nodeId}`) {
+async function follow(nodeId: string, root = `root of ${nodeId}`, logger?: Logger) {
   const client = etcd.client();
   const elected = await soon(
     openElected({
@@ -61,6 +63,7 @@ async function follow(nodeId: string, root = `root of ${nodeId}`) {
       prefix: PREFIX,
       own: { nodeId, clusterAddress: `${nodeId}:6000`, root },
       clock,
+      ...(logger !== undefined && { logger }),
       signal: new AbortController().signal,
     }),
   );
@@ -508,4 +511,22 @@ it('leaves an entry that an older Drover of its node has put, says so, and puts 
   etcd.transact({ comparisons: [], changes: [{ do: 'delete', key }], otherwiseRead: [] });
   await clock.advance(1500);
   expect(masters.list()).toEqual([{ nodeId: 'a', clusterAddress: 'a:6000' }]);
+});
+
+it('says once why no master leads, and what to do, when etcd is full', async () => {
+  const lines: string[] = [];
+  const logger = pino({ level: 'warn' }, { write: (line) => lines.push(JSON.parse(line).msg) });
+  const first = await lead('a');
+  const { client, election } = await follow('b', 'root of b', logger);
+  election.campaign().catch(() => undefined);
+  client.fault = 'full';
+  await soon(first.store.close());
+  await clock.advance(20_000);
+  expect(election.held).toBeUndefined();
+  expect(lines).toEqual([
+    expect.stringMatching(/^the leader key could not be asked for: .*NOSPACE.*: make room, then disarm/),
+  ]);
+  client.fault = 'none';
+  await clock.advance(2000);
+  expect(election.held?.holder?.nodeId).toBe('b');
 });

@@ -80,6 +80,7 @@ it('shows size and alarms in /metrics, as of the last look that etcd answered', 
   client.alarmsOn = ['NOSPACE'];
   await clock.advance(20_000);
   expect(await lines()).toContain('drover_etcd_alarm{alarm="NOSPACE"} 1');
+  expect(log).toEqual([expect.stringMatching(/^etcd has the alarm NOSPACE, .*: make room, then disarm/)]);
   client.fault = 'away';
   await clock.advance(60_000);
   expect(await lines()).toContain('drover_etcd_alarm{alarm="NOSPACE"} 1');
