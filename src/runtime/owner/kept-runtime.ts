@@ -130,7 +130,7 @@ export class KeptRuntime implements Runtime {
   async write(run: RunId, bytes: Buffer): Promise<void> {
     checkInput(bytes);
     if (!this.#book.isLive(run)) throw notRunning(run);
-    refuseUnread(this.#book.leaderOf(run)?.identity.pid);
+    refuseUnread(this.#book.leaderOf(run)?.identity);
     await this.#owner().request({ type: 'write', instanceId: run.instanceId, run: run.run }, bytes);
   }
 

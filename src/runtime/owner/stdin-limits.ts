@@ -1,5 +1,7 @@
 /** What is refused before it is written to an instance's standard input. */
 import { existsSync, readlinkSync } from 'node:fs';
+import { uptime } from 'node:os';
+import type { ProcessStamp } from '../../files/processes.js';
 import { isMissing } from '../../files/system-error.js';
 import { DroverError } from '../../model/errors.js';
 import { LONGEST_BODY_BYTES } from './protocol.js';
@@ -7,6 +9,9 @@ import { LONGEST_BODY_BYTES } from './protocol.js';
 /** The longest line. A terminal in line mode keeps 4,095 bytes of a line and drops the rest. */
 const LONGEST_LINE_BYTES = 4000;
 const NEWLINE = 0x0a;
+/** A very busy machine takes seconds from a fork to the program. */
+const FORK_SECONDS = 30;
+const TICKS_PER_SECOND = 100;
 
 /** Throws DRV_STDIN_TOO_LONG when the bytes, or a line of them, are too long. */
 export function checkInput(bytes: Buffer): void {
@@ -26,8 +31,8 @@ export function checkInput(bytes: Buffer): void {
 }
 
 /** Throws DRV_STDIN_FULL for a program that took /dev/null as its standard input, or closed it: it would read nothing. */
-export function refuseUnread(pid: number | undefined): void {
-  const where = pid === undefined ? undefined : inputOf(pid);
+export function refuseUnread(program: ProcessStamp | undefined): void {
+  const where = program === undefined ? undefined : inputOf(program);
   if (where === undefined) return;
   throw new DroverError(
     'DRV_STDIN_FULL',
@@ -36,14 +41,22 @@ export function refuseUnread(pid: number | undefined): void {
 }
 
 /** `closed` or `/dev/null`; undefined: something else, or not known. */
-function inputOf(pid: number): string | undefined {
-  const descriptors = `/proc/${pid}/fd`;
+function inputOf(program: ProcessStamp): string | undefined {
+  const directory = `/proc/${program.pid}`;
   try {
-    return readlinkSync(`${descriptors}/0`) === '/dev/null' ? '/dev/null' : undefined;
+    return readlinkSync(`${directory}/fd/0`) === '/dev/null' && !isBeingForked(program)
+      ? '/dev/null'
+      : undefined;
   } catch (error) {
     // A process that is ending has no descriptors at all.
-    return isMissing(error) && existsSync(`${descriptors}/1`) ? 'closed' : undefined;
+    return isMissing(error) && existsSync(`${directory}/fd/1`) ? 'closed' : undefined;
   }
+}
+
+/** True for a fork of the owner that may not have its terminal yet: it has the owner's /dev/null for a moment. */
+function isBeingForked({ pid, startTime }: ProcessStamp): boolean {
+  const ageSeconds = uptime() - startTime / TICKS_PER_SECOND;
+  return ageSeconds < FORK_SECONDS && readlinkSync(`/proc/${pid}/exe`) === process.execPath;
 }
 
 function tooLong(message: string): DroverError {
