@@ -18,6 +18,10 @@ tmux|tmux|tmux runtime: all of it
 dockerd|docker.io|docker runtime: tests start an engine of their own, as root
 etcd|etcd-server|the state of a master on etcd: its contract suite, faults, a standby
 busybox|busybox-static|docker runtime: the image that these tests start
+nginx|nginx-light|docs/servers.md: started as it says
+redis-server|redis-server|docs/servers.md: started as it says
+mosquitto|mosquitto|docs/servers.md: started as it says
+gunicorn|gunicorn|docs/servers.md: started as it says
 '
 
 say() { printf 'test/setup.sh: %s\n' "$*"; }

@@ -7,8 +7,8 @@ import { fileURLToPath } from 'node:url';
 import { offeredRuntimes, runtimesNotOffered } from '../command-tree/runtime-text.js';
 import { renderTable } from '../command-tree/table.js';
 import type { Daemon } from '../daemon/daemon.js';
-import { hostPort } from '../model/host-port.js';
 import type { InstanceRecord } from '../model/instance.js';
+import { hostPort } from '../model/plain/host-port.js';
 import { NO_HOST_PID } from '../model/run/run-identity.js';
 import { shellWord } from '../model/words.js';
 

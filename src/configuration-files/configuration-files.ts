@@ -5,6 +5,7 @@
  */
 import PQueue from 'p-queue';
 import { removeUnfinishedWrites } from '../files/replace-file.js';
+import { watchRefusal } from '../files/watch-directory.js';
 import type { Clock } from '../loop/clock.js';
 import type { Part } from '../loop/lifecycle.js';
 import type {
@@ -18,7 +19,6 @@ import type { MirrorReader } from '../store/mirror.js';
 import type { Logger } from '../telemetry/logger.js';
 import type { Confirmed } from '../views/view.js';
 import { DirectoryReader, type Reading } from './directory.js';
-import { fileReason } from './file-reason.js';
 import { type ConfigurationEditor, ConfigurationFileWriter, configurationFileText } from './file-writer.js';
 import type { FileWriter } from './history/content-origins.js';
 import { LookSchedule } from './look-schedule.js';
@@ -320,7 +320,7 @@ export class ConfigurationFiles implements Part {
     this.#isPolling = true;
     this.#options.logger.warn(
       { err: error },
-      `the configurations directory cannot be watched (${fileReason(error)}); looking every ${POLL_MS / 1000} s instead`,
+      `the configurations directory cannot be watched, so Drover looks every ${POLL_MS / 1000} s: ${watchRefusal(error)}`,
     );
     void this.#watch.stop();
     this.#schedule.within(POLL_MS);

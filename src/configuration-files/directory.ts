@@ -24,6 +24,11 @@ export function isConfigurationFile(name: string): boolean {
   return name.endsWith('.json') && !name.startsWith('.');
 }
 
+/** True for names that look like configurations and are not read: `lobby.JSON`, `lobby.yaml`. */
+function isLookAlike(name: string): boolean {
+  return /\.(?:json[c5]?|ya?ml)$/i.test(name) && !name.startsWith('.') && !isConfigurationFile(name);
+}
+
 /** The content of one file. `signature` changes whenever the file may have changed. */
 export type Reading =
   | { readonly kind: 'valid'; readonly signature: string; readonly parsed: ParsedConfiguration }
@@ -41,6 +46,8 @@ interface DirectoryReading {
   readonly files: ReadonlyMap<string, Reading>;
   /** Names of files that are symbolic links. Their targets must be watched too. */
   readonly links: readonly string[];
+  /** Names that look like configurations and are not read. */
+  readonly unread: readonly string[];
 }
 
 /**
@@ -77,7 +84,7 @@ export class DirectoryReader {
    * `canBeReplaced`, it also throws that when another, empty directory took its place (an unmounted volume).
    */
   async read(canBeReplaced = false): Promise<DirectoryReading> {
-    const { identity, id, entries } = await this.#list();
+    const { identity, id, entries, unread } = await this.#list();
     if (!canBeReplaced && identity !== this.#identity && entries.length === 0 && this.#known.size > 0) {
       throw new DirectoryUnusable(
         'was replaced by an empty one; the configurations stay in force (put the files back, or restart Drover to accept it)',
@@ -95,7 +102,11 @@ export class DirectoryReader {
     this.#identity = identity;
     this.#id = id;
     for (const file of this.#known.keys()) if (!files.has(file)) this.#known.delete(file);
-    return { files, links: entries.filter((entry) => entry.isSymbolicLink()).map(({ name }) => name) };
+    return {
+      files,
+      links: entries.filter((entry) => entry.isSymbolicLink()).map(({ name }) => name),
+      unread,
+    };
   }
 
   /** Identifies the directory of the last reading, also across reboots, after which devices may have other numbers. */
@@ -142,13 +153,14 @@ export class DirectoryReader {
     return this.#read(file);
   }
 
-  async #list(): Promise<{ identity: string; id: string; entries: Dirent[] }> {
+  async #list(): Promise<{ identity: string; id: string; entries: Dirent[]; unread: readonly string[] }> {
     try {
       const status = await stat(this.#directory);
       const id = `${status.ino}-${Math.round(status.birthtimeMs)}`;
       const entries = await readdir(this.#directory, { withFileTypes: true });
       const isCandidate = (entry: Dirent): boolean => isConfigurationFile(entry.name) && !entry.isDirectory();
-      return { identity: identityOf(status), id, entries: entries.filter(isCandidate).sort(byName) };
+      const unread = entries.map(({ name }) => name).filter(isLookAlike);
+      return { identity: identityOf(status), id, entries: entries.filter(isCandidate).sort(byName), unread };
     } catch (error) {
       throw new DirectoryUnusable(`cannot be read: ${fileReason(error)}; the configurations stay in force`, {
         cause: error,

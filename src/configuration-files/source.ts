@@ -123,6 +123,7 @@ export class DirectorySource implements ConfigurationSource {
       const readings = new Map([...names].map((file) => [file, reading.files.get(file)]));
       this.#settled.take(readings, { number, isFinal });
       this.#links = reading.links;
+      this.#warningLog.tellUnread(reading.unread);
       this.#hasRead = true;
       this.#fault = undefined;
       this.#tell();

@@ -6,7 +6,7 @@ import type { Candidate } from '../leadership/candidate.js';
 import type { Leader } from '../leadership/leadership.js';
 import type { Master } from '../master.js';
 import { DroverError } from '../model/errors.js';
-import { parseHostPort } from '../model/host-port.js';
+import { parseHostPort } from '../model/plain/host-port.js';
 import type { Assembly } from './assembly.js';
 import { silenceOf } from './start-cluster.js';
 import type { MasterConnection } from './start-wrapper.js';

@@ -2,7 +2,7 @@
 import type { Candidate } from '../leadership/candidate.js';
 import { SoleLeadership } from '../leadership/sole-leadership.js';
 import { DroverError } from '../model/errors.js';
-import { hostPort } from '../model/host-port.js';
+import { hostPort } from '../model/plain/host-port.js';
 import { secretKey } from '../store/keys.js';
 import type { Store } from '../store/store.js';
 import { type Assembly, openNodeStore } from './assembly.js';

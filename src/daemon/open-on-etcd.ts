@@ -8,7 +8,7 @@ import { readBootId } from '../files/processes.js';
 import { ElectedLeadership } from '../leadership/elected-leadership.js';
 import type { MasterPeer } from '../leadership/leadership.js';
 import { DroverError } from '../model/errors.js';
-import { hostPort } from '../model/host-port.js';
+import { hostPort } from '../model/plain/host-port.js';
 import type { EtcdSettings } from '../model/settings/store-settings.js';
 import { refuseIfOpen } from '../node/private-path.js';
 import type { RootPaths } from '../node/root.js';

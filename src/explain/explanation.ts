@@ -3,6 +3,7 @@
  * `instance why`, `config why` and `cluster why`. Written for a person in a hurry: the verdict first, then the numbers.
  */
 import { z } from 'zod';
+import { shownInstanceId } from '../model/names.js';
 import { nodeConditionSchema } from '../model/node.js';
 import { drainProgressSchema } from '../model/node-drain.js';
 
@@ -24,7 +25,7 @@ export type NodeVerdict = z.output<typeof nodeVerdictSchema>;
 const portHolderSchema = z.object({
   port: z.int(),
   nodeId: z.string(),
-  instanceId: z.string().nullable().describe('null: a program that is not ours'),
+  instanceId: shownInstanceId.nullable().describe('null: a program that is not ours'),
   configurationName: z.string().nullable(),
   instanceNodeId: z.string().nullable().describe('another node than nodeId: it has the same host address'),
   protocol: z.string().nullable().describe('of a program that is not ours: tcp or udp'),
@@ -56,7 +57,7 @@ const pastExitSchema = z.object({
 export type PastExit = z.output<typeof pastExitSchema>;
 
 export const instanceRunsSchema = z.object({
-  instanceId: z.string(),
+  instanceId: shownInstanceId,
   current: z
     .object({ run: z.int(), upForMs: z.number() })
     .nullable()
@@ -74,7 +75,7 @@ const told = {
 };
 
 export const instanceExplanationSchema = z.object({
-  instanceId: z.string(),
+  instanceId: shownInstanceId,
   configurationName: z.string(),
   ...told,
   desired: z.string().describe('run or stop'),
@@ -142,7 +143,7 @@ export const configurationExplanationSchema = z.object({
   portHoldersTotal: z.int(),
   instances: z.array(
     z.object({
-      instanceId: z.string(),
+      instanceId: shownInstanceId,
       state: z.string(),
       isSettled: z.boolean(),
       verdict: z.string().describe('to be read after the id'),
@@ -167,7 +168,7 @@ export const nodeExplanationSchema = z.object({
   instances: z
     .array(
       z.object({
-        instanceId: z.string(),
+        instanceId: shownInstanceId,
         configurationName: z.string(),
         state: z.string(),
         isSettled: z.boolean(),

@@ -4,6 +4,8 @@
  */
 import { type FSWatcher, watch } from 'node:fs';
 import { basename } from 'node:path';
+import { messageOf } from '../model/errors.js';
+import { refusalOf, systemCodeOf } from './system-error.js';
 
 export interface DirectoryChange {
   /** The name in the directory; null: not known. */
@@ -32,6 +34,14 @@ export function watchDirectory(
     onChange({ name, isRename: event === 'rename', isSelf: name === basename(path) });
   });
   return watcher.on('error', onFailure);
+}
+
+/** Says why the system refuses to watch. Two of its codes mean something else wherever files are written. */
+export function watchRefusal(error: unknown): string {
+  const code = systemCodeOf(error);
+  if (code === 'ENOSPC') return `no inotify watch is left (${code}); raise fs.inotify.max_user_watches`;
+  if (code === 'EMFILE') return `no inotify instance is left (${code}); raise fs.inotify.max_user_instances`;
+  return code === undefined ? messageOf(error) : refusalOf(error);
 }
 
 const systemWatch: SystemWatch = (path, onEvent) => watch(path, { persistent: false }, onEvent);

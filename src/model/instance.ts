@@ -3,7 +3,7 @@
  * in controllers/README.md); API clients see flat fields, as InstanceInfo.
  */
 import { z } from 'zod';
-import { instanceIdSchema, nameSchema, portSchema } from './names.js';
+import { instanceIdSchema, nameSchema, portSchema, shownInstanceId } from './names.js';
 import { publicPid } from './run/run-identity.js';
 
 /**
@@ -305,7 +305,7 @@ export function awaitsFirstStart({ desired, placement, status }: InstanceRecord)
 
 /** The instance as API clients see it: flat, scalars and null only. */
 export const instanceInfoSchema = z.object({
-  id: z.string(),
+  id: shownInstanceId,
   configurationName: z.string(),
   wrapperNodeId: z.string().optional().describe('absent until placed'),
   hostAddress: z.string().optional().describe('absent until placed'),

@@ -74,6 +74,9 @@ export const instanceIdSchema = z
   .string()
   .regex(INSTANCE_ID, 'must be 6 characters, lower-case letters and digits');
 
+/** An instance id in an answer. Requests take any text, so that a wrong one is answered as an unknown instance. */
+export const shownInstanceId = z.string().length(ID_LENGTH);
+
 /** A random instance id of about 31 bits. The caller checks for a collision when it creates the record. */
 export function randomInstanceId(): string {
   return Array.from({ length: ID_LENGTH }, () => ID_ALPHABET[randomInt(ID_ALPHABET.length)]).join('');

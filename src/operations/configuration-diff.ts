@@ -12,6 +12,7 @@ import {
 } from '../model/configuration.js';
 import { differencesOf, fieldDifferenceSchema } from '../model/field-differences.js';
 import type { InstanceRecord } from '../model/instance.js';
+import { shownInstanceId } from '../model/names.js';
 import { isHeldBack } from '../model/rollout.js';
 import { unknownConfiguration } from '../model/unknown.js';
 import { visibleInstances } from '../state/instance-writes.js';
@@ -24,7 +25,7 @@ export const fileStateSchema = z
 
 const olderInstancesSchema = z.object({
   revision: z.string(),
-  instanceIds: z.array(z.string()),
+  instanceIds: z.array(shownInstanceId),
   differences: z
     .array(fieldDifferenceSchema)
     .nullable()

@@ -52,14 +52,14 @@ export function describe(facts: SupervisorFacts): Report | undefined {
   };
 }
 
-function installedOf({ phase, installed }: Handle): Pick<Report, 'installed'> {
-  if (phase.is !== 'up' || installed?.at === undefined) return {};
+function installedOf({ phase, installed, begunAt }: Handle): Pick<Report, 'installed'> {
+  if (phase.is !== 'up' || installed === null) return {};
   const templates = installed.templates.map(({ group, name, digest }) => ({
     group,
     name,
     digest: digest ?? '',
   }));
-  return { installed: { at: installed.at, templates } };
+  return { installed: { at: installed.at ?? begunAt ?? 0, templates } };
 }
 
 /** True from the second failure in a row until the failures are forgiven. */

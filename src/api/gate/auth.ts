@@ -49,8 +49,8 @@ const NOT_READY = encodeError(
 );
 
 /**
- * Lets a request in or answers it: 401 without a key, 503 before the state is loaded, 403 for a key without the right,
- * 429 over a limit of the key. A PUBLIC key gets 401 where another key gets 403.
+ * Lets a request in or answers it: 401 without a key, 503 before the state is loaded, 403 without the right, 429 over a
+ * limit of the key. A PUBLIC key gets 401 where another key gets 403.
  *
  * However many refusals an address has had, the next answer is the same one: a token has 178 random bits, so guessing
  * needs no limit. A refusal costs as little as an open route. Only its lines in the log and the audit trail are limited.

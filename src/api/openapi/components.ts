@@ -88,7 +88,7 @@ export const COMPONENTS: ZodOpenApiComponentsObject = {
       scheme: 'bearer',
       description:
         'A key made by `POST /keys` or `key create <label> <scope>`, or the token of a session made by ' +
-        '`POST /sessions`. The operation says the least scope: PUBLIC, READ, PLAN, OPERATE and ALL include those before ' +
+        '`POST /sessions`. `x-scope` of the operation is the least scope: PUBLIC, READ, PLAN, OPERATE and ALL include those before ' +
         'them. ' +
         'A browser, which can set no header on a WebSocket, offers it as a subprotocol instead.',
     },
@@ -146,15 +146,10 @@ const EXAMPLES: Readonly<Record<string, unknown>> = {
   Instance: INSTANCE_EXAMPLE,
 };
 
+/** The schemes that open an operation. The scope stands beside them: linters know roles for OAuth only. */
 export function securityOf(scope: Scope): Security {
-  switch (scope) {
-    case 'open':
-      return [];
-    case 'instance-or-OPERATE':
-      return [{ apiKey: ['OPERATE'] }, { instanceKey: [] }];
-    default:
-      return [{ apiKey: [scope] }];
-  }
+  if (scope === 'open') return [];
+  return scope === 'instance-or-OPERATE' ? [{ apiKey: [] }, { instanceKey: [] }] : [{ apiKey: [] }];
 }
 
 /**
@@ -164,6 +159,10 @@ export function securityOf(scope: Scope): Security {
  */
 export function finishComponents(document: OpenApiDocument): unknown {
   const schemas = document.components?.schemas ?? {};
+  const configuration = schemas.Configuration;
+  // The path of a PUT stands for the name.
+  if (configuration !== undefined && 'required' in configuration)
+    configuration.required = configuration.required?.filter((field) => field !== 'name');
   const names = new Map<string, string>();
   for (const name of Object.keys(schemas)) {
     if (!Object.hasOwn(schemas, name + OUTPUT)) continue;

@@ -38,13 +38,17 @@ const PAGE = `<!doctype html>
 <body>
 <div id="page"></div>
 <script src="docs/swagger-ui-bundle.js"></script>
-<script src="docs/page.js"></script>
+<script type="module" src="docs/page.js"></script>
 </body>
 </html>
 `;
 
-const PAGE_SCRIPT = `SwaggerUIBundle({
-  url: 'api/openapi.json',
+/** The page calls the server that it came from, and not the default address that stands in the description. */
+const PAGE_SCRIPT = `const answer = await fetch('api/openapi.json');
+const spec = await answer.json();
+spec.servers = [{ url: new URL('api', location.href).href }];
+SwaggerUIBundle({
+  spec,
   dom_id: '#page',
   deepLinking: true,
   displayOperationId: true,

@@ -8,7 +8,7 @@ import type {
   ZodOpenApiResponsesObject,
 } from 'zod-openapi';
 import { statusOfCode } from '../../model/errors.js';
-import type { Answer, RouteDescription } from '../http/route.js';
+import type { Answer, Reach, RouteDescription, Scope } from '../http/route.js';
 import type { SocketDescription } from '../sockets/socket.js';
 import { securityOf } from './components.js';
 import { errorResponse } from './errors.js';
@@ -23,7 +23,8 @@ export function routeOperation(route: RouteDescription): ZodOpenApiOperationObje
     operationId: operationId(route.method, route.path),
     tags: [tagOf(route.path)],
     summary: route.summary,
-    security: securityOf(route.scope),
+    description: callersOf(route),
+    ...accessOf(route),
     ...parametersOf(route),
     ...(requestBody !== undefined && { requestBody }),
     responses: { ...successes(route), ...failures(route, bodyFailures(route)) },
@@ -36,8 +37,8 @@ export function socketOperation(socket: SocketDescription): ZodOpenApiOperationO
     operationId: operationId('GET', socket.path),
     tags: [tagOf(socket.path)],
     summary: socket.summary,
-    description: `WebSocket. ${socket.frames}`,
-    security: securityOf(socket.scope),
+    description: `WebSocket. ${socket.frames} ${callersOf(socket)}`,
+    ...accessOf(socket),
     ...parametersOf(socket),
     responses: {
       101: { description: 'Switching Protocols: the socket is open' },
@@ -53,6 +54,38 @@ export function socketOperation(socket: SocketDescription): ZodOpenApiOperationO
   };
 }
 
+/** Who may call an endpoint, and which of several masters answers, in words. */
+function callersOf({ scope, reach, isOwn }: Pick<Endpoint, 'scope' | 'reach' | 'isOwn'>): string {
+  const keys =
+    scope === 'open'
+      ? 'Needs no key.'
+      : `${KEYS[scope] ?? `Needs a key with scope ${scope} or a wider one.`}`;
+  const restricted = scope === 'open' ? [] : [REACHES[reach ?? 'none']];
+  const master = isOwn === true ? ['Each of several masters answers for itself.'] : [];
+  return [keys, ...restricted, ...master].join(' ');
+}
+
+const KEYS: Readonly<Partial<Record<Scope, string>>> = {
+  PUBLIC: 'Needs a key with any scope.',
+  ALL: 'Needs a key with scope ALL.',
+  'instance-or-OPERATE': "Needs a key with scope OPERATE or a wider one, or the instance's own.",
+};
+const NOT_SEEN = 'For a key that is restricted to other configurations the object is not there.';
+const REACHES: Readonly<Record<Reach | 'none', string>> = {
+  none: 'A key that is restricted to configurations may not call it.',
+  filtered: 'A key that is restricted to configurations gets what it sees.',
+  instance: NOT_SEEN,
+  'bad-instance': NOT_SEEN,
+  configuration: NOT_SEEN,
+  'new-configuration': 'A key that is restricted to other configurations may not call it.',
+};
+
+function accessOf({
+  scope,
+}: Pick<Endpoint, 'scope'>): Pick<ZodOpenApiOperationObject, 'security' | 'x-scope'> {
+  return { security: securityOf(scope), 'x-scope': scope };
+}
+
 /** The type of a content without its parameters, by which an answer is looked up. */
 function essenceOf(contentType: string): string {
   return contentType.replace(/;.*$/s, '');
@@ -60,7 +93,7 @@ function essenceOf(contentType: string): string {
 
 type Endpoint = Pick<
   RouteDescription,
-  'path' | 'scope' | 'isOwn' | 'params' | 'query' | 'errors' | 'headers'
+  'path' | 'scope' | 'reach' | 'isOwn' | 'params' | 'query' | 'errors' | 'headers'
 >;
 
 function parametersOf({ params, query, headers }: Endpoint): { requestParams?: ZodOpenApiParameters } {

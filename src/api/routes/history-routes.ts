@@ -5,6 +5,7 @@
 
 import { z } from 'zod';
 import { instanceRunsSchema } from '../../explain/explanation.js';
+import { shownInstanceId } from '../../model/names.js';
 import { SAMPLE_EVERY_MS } from '../../operations/usage-history.js';
 import { defineRoute, type Route, wholeNumber } from '../http/route.js';
 import { instanceParams } from './instances/instance-schemas.js';
@@ -13,7 +14,7 @@ import { logSearchRoute } from './instances/log-routes.js';
 const series = z.array(z.number().nullable());
 
 const usageSeriesSchema = z.object({
-  instanceId: z.string(),
+  instanceId: shownInstanceId,
   everyMs: z.number().describe('the time between two samples'),
   at: z.array(z.number()).describe('the time of each sample in Unix milliseconds, the oldest first'),
   cpuPercent: series.describe(

@@ -2,17 +2,18 @@
 
 import { z } from 'zod';
 import { hasEnded } from '../../model/access/seen-end.js';
+import { joinTokenIdSchema } from '../../model/cluster.js';
 import { DroverError } from '../../model/errors.js';
-import { hostPort } from '../../model/host-port.js';
 import { nameSchema } from '../../model/names.js';
 import { JOIN_TOKEN_SECONDS, MAX_JOIN_TOKEN_USES } from '../../model/plain/command-limits.js';
+import { hostPort } from '../../model/plain/host-port.js';
 import { defineRoute, type Route } from '../http/route.js';
 
 const DAY_SECONDS = 86_400;
 const MAX_SECONDS = 999_999 * DAY_SECONDS;
 
 const newJoinTokenSchema = z.object({
-  label: nameSchema.nullable().default(null).describe('the purpose of the token'),
+  label: nameSchema.nullish().describe('the purpose of the token'),
   expiresInSeconds: z
     .int()
     .min(1)
@@ -24,8 +25,7 @@ const newJoinTokenSchema = z.object({
     .int()
     .min(1)
     .max(MAX_JOIN_TOKEN_USES)
-    .nullable()
-    .default(null)
+    .nullish()
     .describe('how many nodes may join with the token; null: any number'),
   asMaster: z
     .boolean()
@@ -33,7 +33,7 @@ const newJoinTokenSchema = z.object({
     .describe('true: the token makes only masters, which get all secrets of the cluster'),
 });
 
-const id = z.string().describe('id of the token, which is not secret');
+const id = joinTokenIdSchema.describe('id of the token, which is not secret');
 const expiresAt = z.number().nullable().describe('Unix milliseconds; null: never');
 const asMaster = z.boolean().describe('true: the token makes masters');
 const maxUses = z.int().nullable().describe('how many nodes may join with the token; null: any number');
@@ -87,7 +87,7 @@ export const joinTokenRoutes: readonly Route[] = [
     body: newJoinTokenSchema,
     answers: { 201: { description: 'the new token', schema: createdJoinTokenSchema } },
     handle: async ({ body, request }, { joinTokens, configuration }, reply): Promise<CreatedJoinToken> => {
-      const { label, expiresInSeconds, maxUses, asMaster } = body;
+      const { label = null, expiresInSeconds, maxUses = null, asMaster } = body;
       const { address, port, clusterName, store } = configuration;
       if (asMaster && store.kind !== 'etcd')
         throw new DroverError(
@@ -108,7 +108,7 @@ export const joinTokenRoutes: readonly Route[] = [
     scope: 'ALL',
     summary: 'Ends a join token; nodes that joined with it stay.',
     errors: ['DRV_JOIN_TOKEN_UNKNOWN', 'DRV_STORE_WRITE_FAILED'],
-    params: z.object({ id }),
+    params: z.object({ id: z.string().describe('id of the token') }),
     answers: { 200: { description: 'ended', schema: revokedJoinTokenSchema } },
     handle: async ({ params: { id } }, { joinTokens }) => {
       await joinTokens.revoke(id);

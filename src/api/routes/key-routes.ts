@@ -22,15 +22,13 @@ const newKeySchema = z.object({
   label: nameSchema.describe('the name of the key'),
   scope: keyScopeSchema,
   configurations: keyPatternsSchema
-    .nullable()
-    .default(null)
+    .nullish()
     .describe('the configurations that the key sees, as names or patterns such as `lobby*`; null: all'),
   expires: expirySchema
     .default('never')
     .describe('the end of the key: a time from now such as `30d`, a date or an instant, or `never`'),
   from: keyRangesSchema
-    .nullable()
-    .default(null)
+    .nullish()
     .describe('the addresses that may use the key, or ranges such as `10.0.0.0/8`; null: any'),
 });
 export type NewKey = z.output<typeof newKeySchema>;
@@ -96,7 +94,7 @@ export const keyRoutes: readonly Route[] = [
     body: newKeySchema,
     answers: { 201: { description: 'the new key', schema: createdKeySchema } },
     handle: async ({ body, request }, { keyWrites, clock }, reply): Promise<CreatedKey> => {
-      const { label, scope, configurations, expires, from } = body;
+      const { label, scope, configurations = null, expires, from = null } = body;
       request.subject = label;
       const expiresAt = expiryOf(expires, clock.now());
       const { token } = await keyWrites.create(label, { scope, configurations, expiresAt, from });

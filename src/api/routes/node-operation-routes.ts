@@ -4,6 +4,8 @@
  */
 
 import { z } from 'zod';
+import { joinTokenIdSchema } from '../../model/cluster.js';
+import { shownInstanceId } from '../../model/names.js';
 import { drainProgressSchema } from '../../model/node-drain.js';
 import { DRAIN_DEADLINE_SECONDS, MAX_DRAIN_DEADLINE_SECONDS } from '../../model/plain/command-limits.js';
 import { defineRoute, flag, type Route } from '../http/route.js';
@@ -30,13 +32,15 @@ export type NodeDrain = z.output<typeof nodeDrainSchema>;
 
 const forgottenNodeSchema = z.object({
   nodeId,
-  instances: z.array(z.string()).describe('ids of the instances whose records were removed with the node'),
+  instances: z
+    .array(shownInstanceId)
+    .describe('ids of the instances whose records were removed with the node'),
   statics: z
-    .array(z.string())
+    .array(shownInstanceId)
     .describe('ids of the static instances among them, whose files stay on the disk of the node'),
   joinToken: z
     .object({
-      id: z.string(),
+      id: joinTokenIdSchema,
       isRevoked: z.boolean().describe('false: the node can join with the token again'),
     })
     .optional()

@@ -22,12 +22,10 @@ const OWN = 'current';
 const newSessionSchema = z.object({
   scope: keyScopeSchema
     .exclude(['PUBLIC'])
-    .nullable()
-    .default(null)
+    .nullish()
     .describe('the scope, at most that of the key; null: the same'),
   expires: expirySchema
-    .nullable()
-    .default(null)
+    .nullish()
     .describe('the latest end, such as `8h`; null: after 7 days, or with its key'),
 });
 
@@ -41,7 +39,7 @@ const limitFields = {
 };
 
 const sessionFields = {
-  id: z.string().describe('id of the session, which is not secret'),
+  id: sessionIdSchema.describe('id of the session, which is not secret'),
   key: z.string().describe('label of its key'),
   ...limitFields,
   expiresAt: z.number().describe('the latest end, in Unix milliseconds'),
@@ -64,7 +62,7 @@ export const listedSessionSchema = z.object({
 });
 export type ListedSession = z.output<typeof listedSessionSchema>;
 
-const sessionMessageSchema = z.object({ message: z.string(), id: z.string() });
+const sessionMessageSchema = z.object({ message: z.string(), id: sessionIdSchema });
 
 export const whoamiSchema = z.object({
   key: z.string().describe('label of the key'),
@@ -182,8 +180,8 @@ export async function createSession(
   access: Access,
   { scope, expires, address }: z.output<typeof newSessionSchema> & { readonly address: string },
 ): Promise<CreatedSession> {
-  const expiresAt = expires === null ? null : expiryOf(expires, clock.now());
-  const { token, record } = await sessionWrites.create(access, { scope, expiresAt, address });
+  const expiresAt = expires == null ? null : expiryOf(expires, clock.now());
+  const { token, record } = await sessionWrites.create(access, { scope: scope ?? null, expiresAt, address });
   const fields = fieldsOf(record, keys.get(record.key)?.value);
   if (fields === undefined)
     throw new DroverError('DRV_KEY_UNKNOWN', `key ${record.key} was deleted just now`);

@@ -40,7 +40,7 @@ export const signInRoutes: readonly Route[] = [
       const taken = await needs.codes.take(body.code, request.ip, (access) => {
         // Set so that the audit trail names the key.
         request.actor = access;
-        return createSession(needs, access, { scope: null, expires: null, address: request.ip });
+        return createSession(needs, access, { address: request.ip });
       });
       if (taken === undefined) {
         needs.gate.noteWrongCode(request);

@@ -3,7 +3,7 @@ import type { TLSSocket } from 'node:tls';
 import type { MasterPeer } from '../../leadership/leadership.js';
 import type { Clock } from '../../loop/clock.js';
 import { DroverError } from '../../model/errors.js';
-import { parseHostPort } from '../../model/host-port.js';
+import { parseHostPort } from '../../model/plain/host-port.js';
 import type { Transport } from '../protocol/transport.js';
 import type { Authority } from '../trust/authority.js';
 import { MasterDialer } from '../wrapper/master-dialer.js';

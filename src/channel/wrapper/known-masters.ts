@@ -6,7 +6,7 @@
 import { z } from 'zod';
 import type { MasterPeer } from '../../leadership/leadership.js';
 import { DroverError, messageOf } from '../../model/errors.js';
-import { type HostPort, hostPort, parseHostPort } from '../../model/host-port.js';
+import { type HostPort, hostPort, parseHostPort } from '../../model/plain/host-port.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { Services } from '../protocol/calls.js';
 import { BOUNDS, type MessageOf, masterPeersSchema, TAKE_MASTERS } from '../protocol/messages.js';

@@ -8,7 +8,7 @@ import { WebSocket } from 'ws';
 import type { Clock } from '../../loop/clock.js';
 import { withDeadline } from '../../loop/deadline.js';
 import { DroverError, type ErrorCode, messageOf } from '../../model/errors.js';
-import { hostPort, parseHostPort } from '../../model/host-port.js';
+import { hostPort, parseHostPort } from '../../model/plain/host-port.js';
 import type { Transport } from '../protocol/transport.js';
 import { WebSocketTransport } from '../protocol/websocket-transport.js';
 import type { KeyPair } from '../trust/certificates.js';

@@ -4,8 +4,8 @@
  */
 
 import type { InstanceDetails } from '../../api/routes/instances/instance-details.js';
-import { hostPort } from '../../model/host-port.js';
 import type { InstanceInfo } from '../../model/instance.js';
+import { hostPort } from '../../model/plain/host-port.js';
 import { countText, durationText } from '../../model/words.js';
 import { type Columns, fieldsOf } from '../command.js';
 

@@ -6,7 +6,7 @@ import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { type BigIntStats, constants } from 'node:fs';
 import { lstat, open, realpath, stat } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { isMissing } from '../../files/system-error.js';
 import { messageOf } from '../../model/errors.js';
 
@@ -95,8 +95,15 @@ export async function gitOriginsOf(
     for (let from = 0; from < files.length; from += FILES_AT_ONCE) {
       const some = files.slice(from, from + FILES_AT_ONCE);
       const dirty = await Promise.all(some.map((file) => isDirty(known, file)));
+      const converted = await convertedAmong(
+        known,
+        some.filter((_, index) => dirty[index] === true),
+      );
       for (const [index, file] of some.entries())
-        origins.set(file, { commit: known.commit, isDirty: dirty[index] ?? null });
+        origins.set(file, {
+          commit: known.commit,
+          isDirty: converted.has(file) ? (converted.get(file) ?? null) : (dirty[index] ?? null),
+        });
     }
   } catch (error) {
     onFailure(messageOf(error));
@@ -159,20 +166,67 @@ async function isDirty(known: Known, file: string): Promise<boolean | null> {
   return now === undefined ? null : now !== blob;
 }
 
+/** The attributes by which git stores other bytes than those of the work tree. */
+const CONVERTING = ['text', 'eol', 'filter', 'ident', 'working-tree-encoding'];
+
+/**
+ * What to say of files whose bytes differ from the commit's, where git converts files. Line ends are compared as git
+ * stores them; null: a filter decides, which Drover does not run. Files that git does not convert are left out.
+ */
+async function convertedAmong(
+  known: Known,
+  files: readonly string[],
+): Promise<ReadonlyMap<string, boolean | null>> {
+  const found = new Map<string, boolean | null>();
+  if (files.length === 0) return found;
+  const [said, ends] = await Promise.all([
+    git(known.directory, 'check-attr', '-z', ...CONVERTING, '--', ...files),
+    git(known.directory, 'config', '--get', 'core.autocrlf').catch(() => ''),
+  ]);
+  const values = new Map<string, string>();
+  for (const [, file = '', attribute = '', value = ''] of said.matchAll(/([^\0]*)\0([^\0]*)\0([^\0]*)\0/g))
+    values.set(`${attribute} ${basename(file)}`, value);
+  for (const file of files) {
+    const isSet = (attribute: string): boolean =>
+      !['unspecified', 'unset', undefined].includes(values.get(`${attribute} ${file}`));
+    const blob = known.committed?.get(file);
+    if (blob === undefined) continue;
+    if (['filter', 'ident', 'working-tree-encoding'].some(isSet)) found.set(file, null);
+    else if (
+      isSet('text') ||
+      isSet('eol') ||
+      (/^(?:true|input)$/.test(ends.trim()) && values.get(`text ${file}`) !== 'unset')
+    ) {
+      const stored = await blobHash(join(known.directory, file), blob.length, true);
+      if (stored !== undefined) found.set(file, stored !== blob);
+    }
+  }
+  return found;
+}
+
 /** The status of a file as git's index would note it, in the words of `ls-files --debug`. */
 function notedOf({ ctimeNs, mtimeNs, ino, size }: BigIntStats): string {
   const instant = (at: bigint): string => `${at / 1_000_000_000n}:${at % 1_000_000_000n}`;
   return `ctime: ${instant(ctimeNs)} mtime: ${instant(mtimeNs)} ino: ${ino & BITS_32} size: ${size & BITS_32}`;
 }
 
-/** Hashes a file without following a link, which it may have become. Undefined: no file, too large, or unreadable. */
-async function blobHash(path: string, hashDigits: number): Promise<string | undefined> {
+/**
+ * Hashes a file as git does, without following a link, which it may have become. `withUnixLines`: with LF for CRLF. Undefined: no file, too large, or unreadable.
+ */
+async function blobHash(
+  path: string,
+  hashDigits: number,
+  withUnixLines = false,
+): Promise<string | undefined> {
   const flags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
   const file = await open(path, flags).catch(() => undefined);
   try {
     const status = await file?.stat();
     if (file === undefined || status?.isFile() !== true || status.size > MAX_HASHED_BYTES) return undefined;
-    const bytes = await file.readFile();
+    const read = await file.readFile();
+    const bytes = withUnixLines
+      ? Buffer.from(read.toString('latin1').replaceAll('\r\n', '\n'), 'latin1')
+      : read;
     const hash = createHash(hashDigits === 64 ? 'sha256' : 'sha1');
     return hash.update(`blob ${bytes.length}\0`).update(bytes).digest('hex');
   } catch {

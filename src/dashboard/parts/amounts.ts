@@ -1,5 +1,4 @@
 /** Values as people read them. */
-import { hostPort } from '../../model/host-port.js';
 import type { InstanceInfo } from '../../model/instance.js';
 
 /** Shown in place of a missing value. */
@@ -47,7 +46,6 @@ export function plural(value: number, one: string, many = `${one}s`): string {
 
 /** The address of an instance; '': it has none. */
 export function addressOf({ hostAddress = '', allocatedPort }: InstanceInfo): string {
-  return hostAddress === '' || allocatedPort === undefined
-    ? hostAddress
-    : hostPort(hostAddress, allocatedPort);
+  if (hostAddress === '' || allocatedPort === undefined) return hostAddress;
+  return `${hostAddress.includes(':') ? `[${hostAddress}]` : hostAddress}:${allocatedPort}`;
 }

@@ -26,7 +26,7 @@ import type { OwnerKind } from './owner-launch.js';
 import type { OwnerHeld } from './protocol.js';
 import { RunBook } from './run-book.js';
 import { checkSpec } from './start-spec.js';
-import { checkInput } from './stdin-limits.js';
+import { checkInput, refuseUnread } from './stdin-limits.js';
 
 export interface KeptRuntimeOptions {
   /** Identity of the node's root, a part of every process's mark. */
@@ -130,6 +130,7 @@ export class KeptRuntime implements Runtime {
   async write(run: RunId, bytes: Buffer): Promise<void> {
     checkInput(bytes);
     if (!this.#book.isLive(run)) throw notRunning(run);
+    refuseUnread(this.#book.leaderOf(run)?.identity.pid);
     await this.#owner().request({ type: 'write', instanceId: run.instanceId, run: run.run }, bytes);
   }
 

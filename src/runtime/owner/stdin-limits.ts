@@ -1,4 +1,6 @@
-/** The limits of one write to an instance's standard input. */
+/** What is refused before it is written to an instance's standard input. */
+import { existsSync, readlinkSync } from 'node:fs';
+import { isMissing } from '../../files/system-error.js';
 import { DroverError } from '../../model/errors.js';
 import { LONGEST_BODY_BYTES } from './protocol.js';
 
@@ -20,6 +22,27 @@ export function checkInput(bytes: Buffer): void {
         `a line of ${end - at} bytes is too long for standard input; send ${LONGEST_LINE_BYTES} at most`,
       );
     at = end + 1;
+  }
+}
+
+/** Throws DRV_STDIN_FULL for a program that took /dev/null as its standard input, or closed it: it would read nothing. */
+export function refuseUnread(pid: number | undefined): void {
+  const where = pid === undefined ? undefined : inputOf(pid);
+  if (where === undefined) return;
+  throw new DroverError(
+    'DRV_STDIN_FULL',
+    `the program does not read its standard input, which is ${where}: nothing was written`,
+  );
+}
+
+/** `closed` or `/dev/null`; undefined: something else, or not known. */
+function inputOf(pid: number): string | undefined {
+  const descriptors = `/proc/${pid}/fd`;
+  try {
+    return readlinkSync(`${descriptors}/0`) === '/dev/null' ? '/dev/null' : undefined;
+  } catch (error) {
+    // A process that is ending has no descriptors at all.
+    return isMissing(error) && existsSync(`${descriptors}/1`) ? 'closed' : undefined;
   }
 }
 

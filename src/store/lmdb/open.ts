@@ -2,10 +2,12 @@
  * Opens the embedded store of a directory, or refuses. A file that lost data must never look like an empty or older
  * state, because minimum-service would act on it.
  */
-import { existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, renameSync, statSync } from 'node:fs';
+import { readdir, rm, rmdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { replaceFile } from '../../files/replace-file.js';
 import { syncPath } from '../../files/sync-path.js';
+import { ignoreMissing } from '../../files/system-error.js';
 import { whileOpen } from '../../files/while-open.js';
 import { DroverError, messageOf } from '../../model/errors.js';
 import type { Logger } from '../../telemetry/logger.js';
@@ -114,15 +116,21 @@ async function writeFiles(
   await mark(directory);
 }
 
+/** Removes a directory that holds only files of a store; it may be missing. */
+export async function removeStoreFiles(directory: string): Promise<void> {
+  for (const name of (await readdir(directory).catch(ignoreMissing)) ?? []) await rm(join(directory, name));
+  await rmdir(directory).catch(ignoreMissing);
+}
+
 /** Makes the files of an open store anew, from a whole state. A crash leaves all of them, or none. */
 async function remake(directory: string, state: StoreState, writer: number): Promise<void> {
   const fresh = `${directory}.new`;
-  rmSync(fresh, { recursive: true, force: true });
+  await removeStoreFiles(fresh);
   await writeFiles(fresh, state, writer);
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   for (const name of [DATA_FILE, MARKER_FILE]) renameSync(join(fresh, name), join(directory, name));
   await syncPath(directory);
-  rmSync(fresh, { recursive: true });
+  await removeStoreFiles(fresh);
 }
 
 interface Content {

@@ -3,7 +3,7 @@
  * never an empty one: a start that finds no store would begin an empty state.
  */
 import { existsSync } from 'node:fs';
-import { copyFile, link, mkdir, readdir, rename, rm, rmdir } from 'node:fs/promises';
+import { copyFile, link, mkdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { syncPath } from '../../files/sync-path.js';
@@ -11,7 +11,7 @@ import { ignoreMissing } from '../../files/system-error.js';
 import { whileOpen } from '../../files/while-open.js';
 import { DroverError } from '../../model/errors.js';
 import type { StoreState } from '../store.js';
-import { DATA_FILE, fillStore, MARKER_FILE, openStore } from './open.js';
+import { DATA_FILE, fillStore, MARKER_FILE, openStore, removeStoreFiles } from './open.js';
 
 /**
  * Replaces the store of `directory`, which no process has open. Resolves with the directory that keeps the former file;
@@ -19,7 +19,7 @@ import { DATA_FILE, fillStore, MARKER_FILE, openStore } from './open.js';
  */
 export async function replaceStore(directory: string, state: StoreState): Promise<string | undefined> {
   const fresh = `${directory}.new`;
-  await removeFiles(fresh);
+  await removeStoreFiles(fresh);
   await fillStore(fresh, state);
   checkSame(state, await whileOpen(openStore({ directory: fresh }), (store) => store.list('')));
   if (!existsSync(directory)) {
@@ -35,14 +35,8 @@ export async function replaceStore(directory: string, state: StoreState): Promis
   await rename(join(fresh, DATA_FILE), join(directory, DATA_FILE));
   await rename(join(fresh, MARKER_FILE), join(directory, MARKER_FILE));
   await syncPath(directory);
-  await removeFiles(fresh);
+  await removeStoreFiles(fresh);
   return kept;
-}
-
-/** Removes a directory that holds only files of a store; it may be missing. */
-async function removeFiles(directory: string): Promise<void> {
-  for (const name of (await readdir(directory).catch(ignoreMissing)) ?? []) await rm(join(directory, name));
-  await rmdir(directory).catch(ignoreMissing);
 }
 
 /** A name for the former content of a directory, which nothing has yet. */

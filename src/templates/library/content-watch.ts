@@ -8,8 +8,13 @@
 import type { FSWatcher } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { isMissing, systemCodeOf } from '../../files/system-error.js';
-import { type DirectoryChange, watchDirectory } from '../../files/watch-directory.js';
+import { isMissing } from '../../files/system-error.js';
+import {
+  type DirectoryChange,
+  type SystemWatch,
+  watchDirectory,
+  watchRefusal,
+} from '../../files/watch-directory.js';
 import type { Clock } from '../../loop/clock.js';
 
 /** The limit for the watched directories of all templates. The system limits each user, on older systems to 8,192. */
@@ -39,6 +44,8 @@ interface ContentWatchOptions {
   readonly onRefused: (key: string, why: string) => void;
   readonly clock: Clock;
   readonly maxDirectories?: number;
+  /** Default: that of the system. */
+  readonly watch?: SystemWatch;
 }
 
 interface Watch {
@@ -55,7 +62,7 @@ interface Watch {
 export class ContentWatch {
   readonly #options: ContentWatchOptions;
   readonly #watches = new Map<string, Watch>();
-  /** The keys whose watch failed, each with the monotonic time of the next try. */
+  /** The keys whose last watch failed, each with the monotonic time of the next try. */
   readonly #refused = new Map<string, number>();
   #isStopped = false;
 
@@ -111,6 +118,7 @@ export class ContentWatch {
     }
     if (this.#watches.get(key) !== begun) return;
     begun.isReady = true;
+    this.#refused.delete(key);
     onHint(key);
   }
 
@@ -120,7 +128,7 @@ export class ContentWatch {
       // A directory was removed. That is no reason to refuse the watch: the next look at the tree names the
       // right directories.
       if (isMissing(error)) begun.isBroken = true;
-      else this.#refuse(key, `it cannot be watched (${systemCodeOf(error)})`);
+      else this.#refuse(key, watchRefusal(error));
     };
     try {
       const onChange = (change: DirectoryChange): void => {
@@ -128,7 +136,7 @@ export class ContentWatch {
         begun.isBroken ||= change.isRename && concernsDirectory(begun.directories, path, change);
         this.#options.onHint(key);
       };
-      begun.watchers.push(watchDirectory(path, onChange, failed));
+      begun.watchers.push(watchDirectory(path, onChange, failed, this.#options.watch));
     } catch (error) {
       failed(error);
     }
@@ -144,7 +152,6 @@ export class ContentWatch {
       if (!isFree() && count <= maxDirectories && now - usedAt > UNUSED_MS) this.forget(other);
     if (!isFree())
       this.#refuse(key, `it has ${count} directories, and at most ${maxDirectories} are watched`);
-    else this.#refused.delete(key);
     return isFree();
   }
 

@@ -78,7 +78,7 @@ export class TemplateLibrary implements Part {
       onRefused: (key, why) =>
         logger.warn(
           { reason: why },
-          `template ${key} is not watched: ${why}; Drover looks every ${RESCAN_MS / 1000} s`,
+          `template ${key} is not watched, so Drover looks every ${RESCAN_MS / 1000} s: ${why}`,
         ),
       clock,
     });

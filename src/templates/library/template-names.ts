@@ -8,6 +8,7 @@ import { basename, join } from 'node:path';
 import { type FSWatcher, watch } from 'chokidar';
 import { z } from 'zod';
 import { systemCodeOf } from '../../files/system-error.js';
+import { watchRefusal } from '../../files/watch-directory.js';
 import { messageOf } from '../../model/errors.js';
 import { nameSchema } from '../../model/names.js';
 import type { Logger } from '../../telemetry/logger.js';
@@ -89,8 +90,13 @@ export class TemplateNames {
       if (data.watchedPath === top) this.#options.onReplaced(name, undefined);
       else this.#options.onReplaced(basename(data.watchedPath), name);
     });
+    let isTold = false;
     watcher.on('error', (error) => {
-      this.#options.logger.warn({ reason: messageOf(error) }, 'templates are not watched, only looked at');
+      if (isTold) return;
+      isTold = true;
+      this.#options.logger.warn(
+        `the names of templates are not watched, so Drover looks every 10 s: ${watchRefusal(error)}`,
+      );
     });
     await new Promise<void>((resolve) => watcher.once('ready', resolve));
   }

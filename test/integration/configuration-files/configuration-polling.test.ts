@@ -28,7 +28,11 @@ test('looks every second, and warns, when the directory cannot be watched', asyn
   const current = world;
   await current.start({ 'a.json': { command: 'one' } });
   await until(() =>
-    expect(current.lines('cannot be watched (no space left on device (ENOSPC))')).toHaveLength(1),
+    expect(
+      current.lines(
+        'cannot be watched, so Drover looks every 1 s: no inotify watch is left (ENOSPC); raise fs.inotify.max_user_watches',
+      ),
+    ).toHaveLength(1),
   );
   await current.write('b.json', { command: 'two' });
   await current.rename('a.json', 'c.json');

@@ -38,6 +38,27 @@ describe.skipIf(!HAS_GIT)('the commit of a file', () => {
     ]);
   });
 
+  it('counts line ends as git stores them, and knows nothing where a filter decides', async () => {
+    repository.write(
+      '.gitattributes',
+      'configurations/lobby.json text eol=crlf\nconfigurations/game.json filter=secret\n',
+    );
+    const commit = repository.commit();
+    repository.write('configurations/lobby.json', '{"command":"a"}\r\n');
+    repository.write('configurations/game.json', '{"command": "decrypted"}\n');
+    expect(await told(directory, 'lobby.json', 'game.json')).toEqual([
+      `lobby.json clean ${commit}`,
+      `game.json ? ${commit}`,
+    ]);
+    repository.write('configurations/lobby.json', '{"command":"x"}\r\n');
+    expect(await told(directory, 'lobby.json')).toEqual([`lobby.json dirty ${commit}`]);
+    repository.write('.gitattributes', '');
+    repository.write('configurations/lobby.json', '{"command":"a"}\r\n');
+    expect(await told(directory, 'lobby.json')).toEqual([`lobby.json dirty ${commit}`]);
+    repository.git('config', 'core.autocrlf', 'true');
+    expect(await told(directory, 'lobby.json')).toEqual([`lobby.json clean ${commit}`]);
+  });
+
   it.each([2, 3, 4])('is told apart from changes with an index of version %i', async (version) => {
     repository.write('configurations/staged.json', '{}');
     repository.write('configurations/gone.json', '{}');

@@ -206,6 +206,25 @@ describe('the watch on contents', () => {
     expect(watch.follow('g/t', wanted)).toBe(false);
   });
 
+  it('says once that the system has no watch left, and which setting gives more, however often it is tried', async () => {
+    const left = Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
+    watch = new ContentWatch({
+      onHint: (key) => hints.push(key),
+      onRefused: (key, why) => refused.push(`${key}: ${why}`),
+      clock,
+      watch: () => {
+        throw left;
+      },
+    });
+    const wanted = directories('a');
+    for (let tries = 0; tries < 3; tries++) {
+      expect(watch.follow('g/t', wanted)).toBe(false);
+      await until(() => expect(watch.follow('g/t', wanted)).toBeUndefined());
+      await clock.advance(60_000);
+    }
+    expect(refused).toEqual(['g/t: no inotify watch is left (ENOSPC); raise fs.inotify.max_user_watches']);
+  });
+
   it('has a bound for all templates together, says so once, and gives the room of what nothing uses', async () => {
     await begun('g/one', 'a', 'b');
     const two = directories('c', 'd');

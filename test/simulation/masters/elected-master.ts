@@ -16,7 +16,7 @@ import { RunningParts } from '../../../src/loop/lifecycle.js';
 import { Master } from '../../../src/master.js';
 import { hashConfiguration } from '../../../src/model/configuration.js';
 import type { DroverError } from '../../../src/model/errors.js';
-import { hostPort } from '../../../src/model/host-port.js';
+import { hostPort } from '../../../src/model/plain/host-port.js';
 import type { Etcd } from '../../../src/store/etcd/etcd.js';
 import type { EtcdStore } from '../../../src/store/etcd/etcd-store.js';
 import { storeKeys } from '../../../src/store/etcd/leader-key.js';

@@ -3,7 +3,7 @@ import type { Transport } from '../../../src/channel/protocol/transport.js';
 import type { SecretFile } from '../../../src/channel/trust/authority.js';
 import { askMasters, KnownMasters, mastersServices } from '../../../src/channel/wrapper/known-masters.js';
 import { DroverError } from '../../../src/model/errors.js';
-import type { HostPort } from '../../../src/model/host-port.js';
+import type { HostPort } from '../../../src/model/plain/host-port.js';
 import type { Logger } from '../../../src/telemetry/logger.js';
 import type { Uplink } from '../machine/daemon.js';
 import type { Life } from '../machine/life.js';

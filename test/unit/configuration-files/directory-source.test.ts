@@ -65,3 +65,14 @@ it('names a file whose name is not UTF-8 as broken, as long as it is there', asy
   await source.readFile('n\uFFFD.json');
   expect(source.files?.has('n\uFFFD.json')).toBe(false);
 });
+
+it('names files once that look like configurations and are not read', async () => {
+  const lines: string[] = [];
+  for (const name of ['lobby.JSON', 'game.yaml', 'x.jsonc', 'README.md', '.hidden.yml'])
+    writeFileSync(join(directory, name), '{}');
+  const logger = pino({ level: 'warn' }, { write: (line: string) => lines.push(JSON.parse(line).file) });
+  const source = new DirectorySource({ nodeId: 'n', directory, logger, clock: new SystemClock() });
+  await source.read({ isFinal: true });
+  await source.read({ isFinal: true });
+  expect(lines.toSorted()).toEqual(['game.yaml', 'lobby.JSON', 'x.jsonc']);
+});

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { LogPoint } from '../../../logs/log-batch.js';
 import { instanceInfoSchema, instanceStateSchema } from '../../../model/instance.js';
+import { shownInstanceId } from '../../../model/names.js';
 import { DEFAULT_LOG_LINES, MAX_LOG_LINES } from '../../../model/plain/command-limits.js';
 import { sendableSignalSchema } from '../../../model/stopping.js';
 import { logPointsProblem, parseLogPoint } from '../../../operations/log-point.js';
@@ -100,7 +101,7 @@ export const signalBody = z.object({
 });
 
 export const instanceList = z.array(instanceInfoSchema);
-export const instanceMessage = z.object({ message: z.string(), instanceId: z.string() });
+export const instanceMessage = z.object({ message: z.string(), instanceId: shownInstanceId });
 export const lifecycleMessage = instanceMessage.extend({ target: z.string() });
 export const signalMessage = instanceMessage.extend({ signal: sendableSignalSchema });
 export const executeMessage = instanceMessage.extend({ command: z.string() });

@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import { MOST_FOUND, MOST_PATTERN_CHARS } from '../../../channel/services/log-search.js';
 import { timestampsOf } from '../../../logs/line-times.js';
+import { shownInstanceId } from '../../../model/names.js';
 import { toPlainText } from '../../../telemetry/plain-text.js';
 import { defineRoute, flag, wholeNumber } from '../../http/route.js';
 import { instanceParams, logsQuery } from './instance-schemas.js';
@@ -12,7 +13,7 @@ const lineNumber = z.int();
 export const instanceLogSchema = z.object({
   lines: z.array(z.string()),
   totalLines: z.int(),
-  instanceId: z.string(),
+  instanceId: shownInstanceId,
   firstLine: lineNumber
     .optional()
     .describe(
@@ -91,7 +92,7 @@ const searchQuery = z.object({
 });
 
 const foundSchema = z.object({
-  instanceId: z.string(),
+  instanceId: shownInstanceId,
   lines: z
     .array(z.object({ line: z.int().describe('number of the line'), text: z.string() }))
     .describe('the newest first; fewer than `limit` when lines are very long'),

@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import type { InstanceRecord } from '../../../model/instance.js';
+import { shownInstanceId } from '../../../model/names.js';
 import { unknownInstance } from '../../../model/unknown.js';
 import { countText } from '../../../model/words.js';
 import { defineRoute } from '../../http/route.js';
@@ -18,7 +19,7 @@ export type UpdateBody = z.output<typeof updateBodySchema>;
 
 const updatedInstanceSchema = z.object({
   message: z.string(),
-  instanceId: z.string(),
+  instanceId: shownInstanceId,
   outcome: z
     .enum(['restarted', 'taken', 'current', 'waiting'])
     .describe(
