@@ -1,6 +1,6 @@
 /** The errors of calls to etcd. Their main question: may the call have taken effect despite the error? */
 
-/** The cure for the alarm NOSPACE. */
+/** The advice for an operator whose etcd has the alarm NOSPACE. */
 export const MAKE_ROOM =
   'its quota is used up (alarm NOSPACE): make room, then disarm the alarm (docs/several-masters.md, "The state on etcd")';
 
