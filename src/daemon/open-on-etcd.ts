@@ -13,7 +13,7 @@ import type { EtcdSettings } from '../model/settings/store-settings.js';
 import { refuseIfOpen } from '../node/private-path.js';
 import type { RootPaths } from '../node/root.js';
 import { connectEtcd } from '../store/etcd/connect.js';
-import { type MasterEntry, storeKeys } from '../store/etcd/leader-key.js';
+import { type OwnEntry, storeKeys } from '../store/etcd/leader-key.js';
 import { Masters } from '../store/etcd/masters.js';
 import { openElected } from '../store/etcd/open.js';
 import { Upkeep } from '../store/etcd/upkeep.js';
@@ -80,7 +80,7 @@ export async function openOnEtcd(
 }
 
 /** The entry in etcd by which other masters know this one. */
-export function entryOf({ paths, configuration }: Pick<Assembly, 'paths' | 'configuration'>): MasterEntry {
+export function entryOf({ paths, configuration }: Pick<Assembly, 'paths' | 'configuration'>): OwnEntry {
   const { nodeId, address, port } = configuration;
   return { nodeId, clusterAddress: hostPort(address, port), root: `${paths.rootId} ${readBootId()}` };
 }

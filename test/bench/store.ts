@@ -67,7 +67,7 @@ async function onEtcd<T>(use: (store: Store) => Promise<T>): Promise<T> {
     const store = await openEtcdStore({
       etcd: new EtcdClient({ endpoints: [server.url], clock }),
       prefix: '/bench',
-      own: { nodeId: 'bench', clusterAddress: 'bench:6000' },
+      own: { nodeId: 'bench', clusterAddress: 'bench:6000', root: 'bench' },
       clock,
       signal: new AbortController().signal,
     });

@@ -254,7 +254,8 @@ it.runIf(existsSync(PYTHON))(
 );
 
 it('names a server that makes itself a daemon, where its policy does not start it again, too', async () => {
-  const command = 'setsid sleep 1000 & echo started';
+  // Before setsid has made its session, the end of the shell hangs it up.
+  const command = 'setsid sleep 1000 & until [ "$(cat /proc/$!/comm)" = sleep ]; do :; done; echo started';
   world.failing.add('daemon');
   world.configure('daemon', { command, restartPolicy: 'on-failure', stopTimeoutSeconds: 5 });
   await world.start();

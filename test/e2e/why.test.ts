@@ -112,7 +112,9 @@ it('shows who holds a full port range, and that there is no RAM or no runtime', 
   await until(async () => {
     const told = await why(await idOf('late'));
     expect(told.verdict).toMatch(
-      new RegExp(`cannot be started: tcp port ${first + 1} is held by another process on this node\\.$`),
+      new RegExp(
+        `cannot be started: tcp port ${first + 1} is held by another process on this node \\(.+, pid ${process.pid}\\)\\.$`,
+      ),
     );
     expect(told.advice).toContain(`ss -tulpn 'sport = :${first + 1}'`);
     expect(told.portHolders).toEqual([

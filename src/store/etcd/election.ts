@@ -16,7 +16,7 @@ import { EtcdError } from './etcd-error.js';
 import { encodeJson } from './etcd-record.js';
 import type { EtcdStore } from './etcd-store.js';
 import { followRange, type RangeNews } from './follow.js';
-import { holderOf, type LeaderHolder, type MasterEntry, type StoreKeys } from './leader-key.js';
+import { holderOf, type LeaderHolder, type OwnEntry, type StoreKeys } from './leader-key.js';
 import { CALL_MS, type Lease } from './lease.js';
 import { ElectedTerm } from './term.js';
 import { TermWriter } from './term-writer.js';
@@ -26,7 +26,7 @@ const AGAIN_AFTER_MS = 100;
 interface ElectionOptions {
   readonly etcd: Etcd;
   readonly keys: StoreKeys;
-  readonly own: MasterEntry;
+  readonly own: OwnEntry;
   readonly lease: Lease;
   readonly store: EtcdStore;
   readonly clock: Clock;

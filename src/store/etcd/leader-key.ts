@@ -18,6 +18,8 @@ const peerSchema = z.object({
 
 /** The value of a master's own key, as JSON. */
 export type MasterEntry = z.output<typeof peerSchema>;
+/** The entry of this process. Only by its root a master knows it again, when the answer to its put was lost. */
+export type OwnEntry = Required<MasterEntry>;
 
 const holderSchema = peerSchema.extend({
   /** A random id, new for each term for which a master is a candidate. */
@@ -66,8 +68,8 @@ export function holderOf(
  * True when another process has the node id of `own`. A former process of the same root and boot is none: it has ended,
  * because a root is locked.
  */
-export function isOther(entry: MasterEntry | undefined, own: MasterEntry): boolean {
-  return entry !== undefined && (entry.root === undefined || entry.root !== own.root);
+export function isOther(entry: MasterEntry | undefined, own: OwnEntry): boolean {
+  return entry !== undefined && entry.root !== own.root;
 }
 
 /** A line for the operator about another process with the node id of this master. */

@@ -13,7 +13,7 @@ import type { Etcd, TransactionAnswer } from './etcd.js';
 import { EtcdError } from './etcd-error.js';
 import { encodeJson } from './etcd-record.js';
 import { AGAIN_AFTER } from './follow.js';
-import { describeOther, isOther, type MasterEntry, masterOf, type StoreKeys } from './leader-key.js';
+import { describeOther, isOther, masterOf, type OwnEntry, type StoreKeys } from './leader-key.js';
 
 const LEASE_SECONDS = 3;
 const RENEW_EVERY_MS = 1000;
@@ -29,7 +29,7 @@ const NEVER = -1;
 interface LeaseOptions {
   readonly etcd: Etcd;
   readonly keys: StoreKeys;
-  readonly own: MasterEntry;
+  readonly own: OwnEntry;
   readonly clock: Clock;
   readonly logger?: Logger | undefined;
 }

@@ -19,14 +19,7 @@ import type { EtcdError } from './etcd-error.js';
 import { encodeEntry } from './etcd-record.js';
 import { EtcdStore, GROUP_BYTES } from './etcd-store.js';
 import { readRange, type Snapshot, untilAnswered } from './follow.js';
-import {
-  describeOther,
-  isOther,
-  type MasterEntry,
-  masterOf,
-  type StoreKeys,
-  storeKeys,
-} from './leader-key.js';
+import { describeOther, isOther, masterOf, type OwnEntry, type StoreKeys, storeKeys } from './leader-key.js';
 import { Lease } from './lease.js';
 
 const LOOK_EVERY_MS = 200;
@@ -39,7 +32,7 @@ export interface OpenEtcdStoreOptions {
   /** The prefix of all keys, without a slash at the end. */
   readonly prefix: string;
   /** This master, as the other masters see it. */
-  readonly own: MasterEntry;
+  readonly own: OwnEntry;
   readonly clock: Clock;
   readonly logger?: Logger;
   /** Called with the reason of a wait, as a line for the operator. Default: the line is logged. */

@@ -76,7 +76,7 @@ async function open(): Promise<{ store: Store; election?: Election }> {
   return openElected({
     etcd: new EtcdClient({ endpoints: where.endpoints, clock }),
     prefix: PREFIX,
-    own: { nodeId, clusterAddress: `${nodeId}:6000` },
+    own: { nodeId, clusterAddress: `${nodeId}:6000`, root: nodeId },
     clock,
     signal: new AbortController().signal,
   });

@@ -224,7 +224,7 @@ class SizeWorld {
   /** The directory of an LMDB store with all that etcd holds. */
   async #copyToFile(): Promise<string> {
     const clock = new SystemClock();
-    const own = { nodeId: 'reader', clusterAddress: 'reader:6000' };
+    const own = { nodeId: 'reader', clusterAddress: 'reader:6000', root: 'reader' };
     const { signal } = new AbortController();
     const state = await readEtcd({ etcd: this.#client(), prefix: PREFIX, own, clock, signal });
     const directory = join(this.#directory, 'file');

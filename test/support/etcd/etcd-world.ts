@@ -18,7 +18,8 @@ export function openTestStore(
   const clock = new SystemClock();
   return openEtcdStore({
     etcd: new EtcdClient({ endpoints, clock }),
-    own: { nodeId: 'tester', clusterAddress: 'tester:6000' },
+    // By its root a store knows its own entry when the answer to the put was cut off.
+    own: { nodeId: 'tester', clusterAddress: 'tester:6000', root: 'tester' },
     clock,
     signal: new AbortController().signal,
     ...options,

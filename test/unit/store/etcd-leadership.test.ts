@@ -373,7 +373,7 @@ it('gives up its wait when it is told to end', async () => {
   const opening = openEtcdStore({
     etcd: etcd.client(),
     prefix: PREFIX,
-    own: { nodeId: 'b', clusterAddress: 'b:6000' },
+    own: { nodeId: 'b', clusterAddress: 'b:6000', root: 'b' },
     clock,
     signal: ending.signal,
   });
@@ -416,7 +416,7 @@ it('numbers terms above the base of a state that was written into a new etcd, as
   const raised = raiseEpochs(before, 1_700_000_000_000);
   const base = lineOf(raised.entries.find(({ key }) => key === EPOCH_BASE)?.value).base;
   expect(base).toBe(1_700_000_000_000_000);
-  const own = { nodeId: 'filler', clusterAddress: 'filler:6000' };
+  const own = { nodeId: 'filler', clusterAddress: 'filler:6000', root: 'filler' };
   const signal = new AbortController().signal;
   await soon(fillEtcd({ etcd: etcd.client(), prefix: PREFIX, own, clock, signal }, raised));
 
