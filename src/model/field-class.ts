@@ -104,7 +104,8 @@ export function strongestClass(fields: readonly Pick<ChangedField, 'class'>[]): 
 
 /**
  * True for an instance that needs no other process for `to` than for `from`, because only fields differ that apply
- * without a restart. The contents are compared once for the instances at all places. `changedFields` says what no place means.
+ * without a restart. The contents are compared once for the instances at all places. `changedFields` says what no
+ * place means.
  */
 export function sameProcess(from: Configuration, to: Configuration): (place?: FieldPlace) => boolean {
   const judges = [...new Set(differencesOf(from, to).map(({ field }) => judgeOf(field)))];
