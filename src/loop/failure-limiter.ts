@@ -1,6 +1,6 @@
 /**
  * A limit for failures by address: a token bucket, bounded in memory. Callers pass the time, in monotonic milliseconds.
- * The API counts failed authentications with it, the cluster port the connections that it turned away.
+ * The API folds its lines about refusals with it, the cluster port limits connections that it turned away.
  */
 
 const MAX_ADDRESSES = 10_000;

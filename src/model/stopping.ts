@@ -28,9 +28,7 @@ export const stopSignalSchema = z.enum([
 
 export type StopSignal = z.output<typeof stopSignalSchema>;
 
-export const sendableSignalSchema = z.enum(SENDABLE_SIGNALS, {
-  error: `must be one of ${SENDABLE_SIGNALS.join(', ')}; stop, restart or delete end an instance`,
-});
+export const sendableSignalSchema = z.enum(SENDABLE_SIGNALS);
 
 /**
  * Which processes of an instance get the stop signal first. `main`: the program, and the rest when it has ended. `all`:

@@ -1,6 +1,6 @@
 /**
  * The rate limit for calls of PUBLIC keys, and for reports of instances with their own keys: a sliding window, bounded
- * in memory. Callers pass the time, in monotonic milliseconds. The limit for failed authentications is
+ * in memory. Callers pass the time, in monotonic milliseconds. Refusals have no limit, but their lines in the log have one:
  * src/loop/failure-limiter.ts.
  */
 

@@ -373,7 +373,7 @@ describe('POST /instances/{id}/signal', () => {
   it('refuses other signals, and instances that are not running', async () => {
     world.signals.length = 0;
     for (const signal of ['SIGKILL', 'SIGSTOP', 'HUP', '1', 1])
-      expect(await send({ signal })).toEqual(anError(400, 'must be one of SIGHUP, SIGUSR1'));
+      expect(await send({ signal })).toEqual(anError(400, 'body field signal: must be one of "SIGHUP", "SIGUSR1", '));
     expect(await send({})).toEqual(anError(400, 'signal'));
     await world.putInstance(instanceRecord({ id: 'ssssss', status: instanceStatus('STOPPED') }));
     expect(await send({ signal: 'SIGHUP' }, 'ssssss')).toEqual(anError(409, 'takes no signals'));

@@ -200,8 +200,8 @@ describe('making a key', () => {
     });
     for (const [wrong, text] of [
       [{ configurations: [] }, 'body field configurations: '],
-      [{ configurations: ['a b'] }, 'body field configurations.0: must hold only letters'],
-      [{ from: ['10.0.0.0/40'] }, 'body field from.0: must be an address or a range'],
+      [{ configurations: ['a b'] }, 'body field configurations[0]: must hold only letters'],
+      [{ from: ['10.0.0.0/40'] }, 'body field from[0]: must be an address or a range'],
       [{ expires: 'soon' }, 'body field expires: must be a time such as 12h or 30d, a date'],
       [{ expires: '2020-01-01' }, 'expires must be later than now'],
       [{ scope: 'WRITE' }, 'body field scope: '],
