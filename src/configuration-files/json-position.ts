@@ -44,8 +44,8 @@ export interface JsonPart {
 
 /** The deepest nesting: far more than any schema of Drover, far less than the stack allows. */
 export const MAX_JSON_DEPTH = 64;
-/** The most values in a text, so that reading it is short: ten times what a configuration can hold. */
-export const MAX_JSON_VALUES = 100_000;
+/** The most values in a text, so that reading it is short: twice what a configuration can hold. */
+export const MAX_JSON_VALUES = 20_000;
 /** The most texts in one, which is also the most of one plan. */
 const MAX_JSON_PARTS = 10_000;
 const BEGINNING: TextPosition = { line: 1, column: 1 };
@@ -57,19 +57,31 @@ interface Place {
   readonly children: Map<PropertyKey, Place>;
 }
 
+interface ReadOptions {
+  /** The position of the text in a larger one. */
+  readonly at?: TextPosition | undefined;
+  /** Default: MAX_JSON_VALUES. */
+  readonly mostValues?: number | undefined;
+}
+
 /**
  * Reads strict JSON with an optional byte order mark. A key given twice in one object is an error, as are more than
- * MAX_JSON_VALUES values. `at`: the position of the text in a larger one. Throws JsonTextError.
+ * `mostValues` values. Throws JsonTextError.
  */
-export function readJsonText(source: string, at = BEGINNING): JsonText {
+export function readJsonText(source: string, { at = BEGINNING, mostValues }: ReadOptions = {}): JsonText {
   const text = withoutMark(source);
   try {
-    new JsonScanner(text).scan();
+    checkJsonText(text, mostValues);
   } catch (error) {
     throw error instanceof JsonTextError ? new JsonTextError(error.message, moved(error, at)) : error;
   }
   const value: unknown = JSON.parse(text);
   return { value, positionsOf: (places) => positionsOf(text, places).map((position) => moved(position, at)) };
+}
+
+/** Throws the same JsonTextError as `readJsonText`, for a text without a mark, and makes no value. */
+export function checkJsonText(text: string, mostValues = MAX_JSON_VALUES): void {
+  new JsonScanner(text, mostValues).scan();
 }
 
 /**
@@ -113,7 +125,8 @@ function positionsOf(text: string, places: readonly JsonPlace[]): TextPosition[]
       place = child;
     }
   }
-  new JsonScanner(text).locate(root, count);
+  // The text was scanned, so its values are not too many.
+  new JsonScanner(text, Number.POSITIVE_INFINITY).locate(root, count);
   return positionsAt(
     text,
     places.map(({ path, at }) => offsetOf(root, path, at)),
@@ -153,6 +166,7 @@ function positionsAt(text: string, offsets: readonly number[]): TextPosition[] {
 /** Checks the grammar and notes the wanted positions; JSON.parse makes the values. */
 class JsonScanner {
   readonly #text: string;
+  readonly #mostValues: number;
   // Sticky patterns carry a position, so each scanner has its own.
   readonly #number = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
   readonly #literal = /true|false|null/y;
@@ -162,8 +176,9 @@ class JsonScanner {
   /** How many wanted places are still to be found. At 0 the reading ends. */
   #left = Number.POSITIVE_INFINITY;
 
-  constructor(text: string) {
+  constructor(text: string, mostValues = MAX_JSON_VALUES) {
     this.#text = text;
+    this.#mostValues = mostValues;
   }
 
   /** Fills in the offsets of `wanted`, which has `count` places, in a text that was scanned. */
@@ -208,7 +223,7 @@ class JsonScanner {
   #value(depth: number, wanted?: Place, keyStart?: number): void {
     this.#skipSpace();
     if (depth > MAX_JSON_DEPTH) this.#fail(`nested deeper than ${MAX_JSON_DEPTH} levels`);
-    if (++this.#values > MAX_JSON_VALUES) this.#fail(`more than ${MAX_JSON_VALUES} values`);
+    if (++this.#values > this.#mostValues) this.#fail(`more than ${this.#mostValues} values`);
     const start = this.#offset;
     if (wanted !== undefined) {
       wanted.start = start;

@@ -4,9 +4,12 @@ import leven from 'leven';
 /** The name of `names` within two edits of `typed` (letter case aside), or undefined. */
 export function nearestName(typed: string, names: readonly string[]): string | undefined {
   if (typed.length > 64) return undefined;
+  const most = (name: string): number => Math.min(2, Math.floor(name.length / 2));
   const scored = names
+    // Compare no letters where the lengths alone differ too much: a plan may have thousands of unknown fields.
+    .filter((name) => Math.abs(name.length - typed.length) <= most(name))
     .map((name) => ({ name, distance: leven(typed.toLowerCase(), name.toLowerCase()) }))
-    .filter(({ name, distance }) => distance <= Math.min(2, Math.floor(name.length / 2)))
+    .filter(({ name, distance }) => distance <= most(name))
     .sort((a, b) => a.distance - b.distance);
   return scored[0]?.name;
 }

@@ -70,7 +70,7 @@ export function parseConfigurationFile(
 ): { readonly parsed: ParsedConfiguration } | { readonly error: ConfigurationFileError } {
   const { text, at } = typeof whole === 'string' ? { text: whole } : whole;
   try {
-    const { value, positionsOf } = readJsonText(text, at);
+    const { value, positionsOf } = readJsonText(text, { at });
     const checked = checkConfiguration(value, namedIn(value) ?? defaultName);
     if (!('problems' in checked))
       return { parsed: parsedOf(checked, warningsIn(checked.oddities, positionsOf)) };

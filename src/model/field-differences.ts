@@ -29,7 +29,8 @@ export function differencesOf(before: Configuration, after: Configuration): Fiel
 
 function leavesOf(value: unknown, path = '', leaves = new Map<string, string>()): Map<string, string> {
   if (value === null || typeof value !== 'object' || Array.isArray(value)) {
-    if (value !== undefined) leaves.set(path, canonicalJson(value));
+    if (value !== undefined)
+      leaves.set(path, Array.isArray(value) ? canonicalJson(value) : JSON.stringify(value));
     return leaves;
   }
   for (const [key, child] of Object.entries(value))

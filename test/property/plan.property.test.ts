@@ -136,7 +136,7 @@ class PlannedWorld {
     const isAsked = this.plane.records().some(({ desired }) => desired.updateWhenEmpty === true);
     // Which one of a pair stays when a rollout ends in the middle is not foretold.
     const rolling = this.#rolling();
-    const { services, shortages } = this.plane.master.led().controllers.forecaster.forecast(contents);
+    const { services, shortages } = await this.plane.master.led().controllers.forecaster.forecast(contents);
     for (const [name, to] of byName) {
       if (to === null) await this.plane.removeConfiguration(name);
       else await this.plane.putConfiguration(inputOf(name, to));

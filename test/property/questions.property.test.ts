@@ -170,7 +170,9 @@ class World {
       master.term?.controllers.decisions.serviceOf(each);
       await explainer.configuration(each).catch(asRefused);
       for (const to of [configurationOf(each, OTHER), null])
-        forecaster.forecast([{ name: each, to: to && { configuration: to, hash: hashConfiguration(to) } }]);
+        await forecaster.forecast([
+          { name: each, to: to && { configuration: to, hash: hashConfiguration(to) } },
+        ]);
     }
     for (const { id } of this.plane.records()) {
       master.usageOf(id);

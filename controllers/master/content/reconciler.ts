@@ -57,7 +57,7 @@ export class Contents implements Reconciler<ContentFacts, ContentStep> {
   }
 }
 
-interface OfferedContents {
+export interface OfferedContents {
   /** The content that new instances get. */
   readonly inForce: InstanceContent;
   /** The content that a rollout brings; without one, the content in force. */

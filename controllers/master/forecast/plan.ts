@@ -2,6 +2,7 @@
  * Foretells what becomes of the instances of one configuration under a content that is not in force yet. It runs the
  * plans of minimum-service, of the content controller and of the rollout. Pure.
  */
+import type { Pace } from '../../../src/loop/pace.js';
 import { isHeldBack } from '../../../src/model/rollout.js';
 import type { ServiceForecast } from '../../../src/operations/plan/forecast.js';
 import type { UpdateOutcome } from '../../../src/operations/writes.js';
@@ -22,9 +23,9 @@ export interface PlannedInstance {
   /** True when the content needs another process. */
   readonly isOtherProcess: boolean;
   /** The outcome when the instance takes the content without a rollout. Call once: it reserves the new place. */
-  readonly byItself: () => UpdateOutlook;
+  byItself(): UpdateOutlook;
   /** The outcome when a rollout updates the instance in place. Call once: it reserves the new place. */
-  readonly inPlace: () => UpdateOutlook;
+  inPlace(): UpdateOutlook;
 }
 
 /** `refusal`: the node does not fit the content, so the instance keeps its own. */
@@ -93,17 +94,20 @@ export interface Fates {
  * Finds the fates that minimum-service decides, then those that the content controller decides. Call it
  * before `addVictims`, because an instance that the content controller updates is no victim.
  */
-export function fatesOf(
+export async function fatesOf(
   instances: readonly PlannedInstance[],
   { ended, busy }: Pick<Outcome, 'ended' | 'busy'>,
-): Fates {
+  pace: Pace,
+): Promise<Fates> {
   const of = new Map<string, Fate>([...ended].map((id) => [id, 'ended']));
   const waiting = new Set(busy);
-  for (const { id, facts, byItself } of instances) {
+  for (const instance of instances) {
+    if (pace.isOver) await pace.rest();
+    const { id, facts } = instance;
     if (facts === null || of.has(id)) continue;
     const step = stepOf(facts.players === 0 ? facts : { ...facts, players: 0 });
     if (step === undefined) continue;
-    const outlook = step.do === 'refit' ? 'taken' : byItself();
+    const outlook = step.do === 'refit' ? 'taken' : instance.byItself();
     // Give no fate to an instance that its node refuses to update: a rollout may still replace it.
     if (typeof outlook === 'object') continue;
     of.set(id, outlook);
@@ -117,14 +121,21 @@ function stepOf(facts: ContentFacts): ContentStep | undefined {
 }
 
 /** Adds the fates that a rollout decides. Returns the victims that are replaced, in order. */
-export function addVictims(
+export async function addVictims(
   { of, waiting }: Fates,
-  instances: readonly PlannedInstance[],
-  { victims, onPromotion }: Pick<Foretold, 'victims' | 'onPromotion'>,
-): ForetoldVictim[] {
+  {
+    instances,
+    rollout: { victims, onPromotion },
+  }: {
+    readonly instances: readonly PlannedInstance[];
+    readonly rollout: Pick<Foretold, 'victims' | 'onPromotion'>;
+  },
+  pace: Pace,
+): Promise<ForetoldVictim[]> {
   const byId = new Map(instances.map((instance) => [instance.id, instance]));
   const replaced: ForetoldVictim[] = [];
   for (const victim of victims) {
+    if (pace.isOver) await pace.rest();
     const { id, waits } = victim;
     const instance = byId.get(id);
     if (instance === undefined || onPromotion.has(id) || of.has(id)) continue;
@@ -142,11 +153,12 @@ export function forecastOf(
   { create, onPromotion, rollout }: Pick<Outcome, 'create'> & Pick<Foretold, 'onPromotion' | 'rollout'>,
 ): ServiceForecast {
   const are = { replaced: 0, restarted: 0, ended: 0, taken: 0, later: 0, older: 0, current: 0 };
-  for (const { id, isOtherProcess } of instances) {
+  for (const instance of instances) {
+    const { id } = instance;
     const fate = of.get(id);
     if (typeof fate === 'string') are[fate]++;
     else if (onPromotion.has(id)) are.later++;
-    else if (isOtherProcess) are.older++;
+    else if (instance.isOtherProcess) are.older++;
     else are.current++;
   }
   return {

@@ -1,29 +1,42 @@
 /** Finds out which new instances of a plan fit nowhere, one after another, in the order in which they are made. */
+import type { Pace } from '../../../src/loop/pace.js';
 import type { Shortage } from '../../../src/operations/plan/forecast.js';
 import type { InstanceContent } from '../../../src/state/instance-changes.js';
 import type { Foretold, ForetoldVictim } from '../rollout/foretell.js';
 import type { StillPlaces } from './still-places.js';
 
-/** The most new instances that are placed in one plan: each takes some 10 µs, in which the master does nothing else. */
-const MOST_PLACED = 10_000;
+/** The most new instances that are placed in one plan: each takes some 10 µs. */
+const MOST_PLACED = 20_000;
+/** Placing the first instance of a content looks at all nodes: at so many in the time of one placement. */
+const NODES_A_PLACEMENT = 40;
 
 export class Room {
+  readonly #pace: Pace;
+  /** What the first instance of a content takes beside its placement, in placements. */
+  readonly #lookCost: number;
   readonly #shortages = new Map<string, Shortage>();
   readonly #wanted = new Map<string, number>();
   #left = MOST_PLACED;
   /** How many new instances were not tried, because the plan has too many. */
   unjudged = 0;
 
+  constructor(pace: Pace, nodes: number) {
+    this.#pace = pace;
+    this.#lookCost = Math.floor(nodes / NODES_A_PLACEMENT);
+  }
+
   /**
    * Places `count` new instances with `place`, which returns why an instance has no place; undefined: it has
    * one.
    */
-  placeAll(name: string, count: number, place: (index: number) => string | undefined): void {
-    const judged = Math.min(count, this.#left);
-    this.#left -= judged;
+  async placeAll(name: string, count: number, place: (index: number) => string | undefined): Promise<void> {
+    if (count === 0) return;
+    const judged = Math.max(0, Math.min(count, this.#left - this.#lookCost));
+    this.#left -= judged + this.#lookCost;
     this.unjudged += count - judged;
     this.#want(name, judged);
     for (let placed = 0; placed < judged; placed++) {
+      if (this.#pace.isOver) await this.#pace.rest();
       const message = place(placed);
       if (message === undefined) continue;
       // All instances of a content have equal needs: when one fits nowhere, the others do not fit either.

@@ -2,14 +2,16 @@
  * Finds places for instances that do not exist yet, on the fleet as it is. It asks placement's own decision over a ledger
  * of its own, in which a plan ends and places instances. Placement's ledger stays untouched.
  */
+
+import type { Pace } from '../../../src/loop/pace.js';
 import type { Configuration } from '../../../src/model/configuration.js';
-import { DroverError } from '../../../src/model/errors.js';
 import { type InstanceRecord, isAtRest } from '../../../src/model/instance.js';
 import { type InstanceContent, newInstance, withContent } from '../../../src/state/instance-changes.js';
 import type { StateRecords } from '../../../src/state/master-state.js';
 import type { Mirror, Mirrored, MirrorListener } from '../../../src/store/mirror.js';
 import { losesFiles } from '../content/instance-updates.js';
-import { placementAgain } from '../placement/again.js';
+import { placeOrRefusal } from '../placement/again.js';
+import { type Question, questionOf } from '../placement/candidates.js';
 import { FleetChanges } from '../placement/fleet-changes.js';
 import { type LedgerInstances, PlacementLedger } from '../placement/ledger.js';
 import { Places, type PlacesOptions } from '../placement/places.js';
@@ -33,6 +35,8 @@ export class StillPlaces {
   readonly #contents = new Map<string, Configuration>();
   /** The content that an instance without a place, or at rest, takes at its next start, by instance id. */
   readonly #taken = new Map<string, InstanceContent>();
+  /** What the contents ask of a node, by hash. */
+  readonly #questions = new Map<string, Question>();
   #placed = 0;
 
   constructor(options: StillPlacesOptions) {
@@ -58,9 +62,10 @@ export class StillPlaces {
    * Places the instances that already wait for a node. Call it before new ones are placed. Returns an outlook
    * for each that takes another content: `refusal` says why no node fits; undefined: it has a place.
    */
-  placeWaiting(): WaitingOutlook[] {
+  async placeWaiting(pace: Pace): Promise<WaitingOutlook[]> {
     const outlooks: WaitingOutlook[] = [];
     for (const [id] of this.#options.instances.entries()) {
+      if (pace.isOver) await pace.rest();
       const record = this.#instances.get(id)?.value;
       if (record?.desired.goal !== 'run' || record.placement !== null) continue;
       const taken = this.#taken.get(id);
@@ -86,15 +91,17 @@ export class StillPlaces {
       this.#contents.set(content.hash, content.configuration);
       return 'taken';
     }
-    const next = withContent(before, content);
     const sources = { ...this.#options, ledger: this.#ledger };
-    try {
-      this.#ledger.promise(next, placementAgain(sources, { before, next, content }));
-      return before.desired.goal === 'run' ? 'restarted' : 'taken';
-    } catch (error) {
-      if (!DroverError.is(error, 'DRV_UPDATE_REFUSED')) throw error;
-      return { refusal: error.message };
-    }
+    const placement = placeOrRefusal(sources, { before, content }, this.#questionOf(content));
+    if (typeof placement === 'string') return { refusal: placement };
+    this.#ledger.promise(withContent(before, content), placement);
+    return before.desired.goal === 'run' ? 'restarted' : 'taken';
+  }
+
+  #questionOf({ configuration, hash }: InstanceContent): Question {
+    const question = this.#questions.get(hash) ?? questionOf(configuration);
+    this.#questions.set(hash, question);
+    return question;
   }
 
   #place(record: InstanceRecord): string | undefined {

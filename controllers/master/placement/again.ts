@@ -3,54 +3,65 @@
  * it. The conditions are those of every placement; what the instance already holds counts as free.
  */
 import { DroverError } from '../../../src/model/errors.js';
-import type { InstancePlacement } from '../../../src/model/instance.js';
+import type { InstancePlacement, InstanceRecord } from '../../../src/model/instance.js';
+import type { NodeRecord } from '../../../src/model/node.js';
 import { candidateOf, type FleetSources, type Question, questionOf, withPort } from './candidates.js';
-import { type Candidate, firstFailed } from './conditions.js';
+import { type Candidate, firstFailed, type Needs } from './conditions.js';
 import type { PlacesOptions } from './places.js';
 import { placementAt } from './plan.js';
 import type { PlacedUpdate } from './reconciler.js';
 
 type AgainOptions = Pick<PlacesOptions, keyof FleetSources | 'chooseTemplates' | 'clock'>;
 
-/**
- * The new place on the instance's node. Throws DRV_UPDATE_REFUSED, which names the first condition that the
- * node fails.
- */
+/** The new place on the instance's node. Throws DRV_UPDATE_REFUSED with the refusal of `placeOrRefusal`. */
 export function placementAgain(options: AgainOptions, update: PlacedUpdate): InstancePlacement {
+  const placement = placeOrRefusal(options, update, questionOf(update.content.configuration));
+  if (typeof placement === 'string') throw new DroverError('DRV_UPDATE_REFUSED', placement);
+  return placement;
+}
+
+/**
+ * The new place on the instance's node, or why there is none: the first condition that the node fails. `of`: what the
+ * content asks of a node.
+ */
+export function placeOrRefusal(
+  options: AgainOptions,
+  update: Pick<PlacedUpdate, 'before' | 'content'>,
+  of: Question,
+): InstancePlacement | string {
   const { before, content } = update;
-  const { configuration } = content;
-  const { templates, problems } = options.chooseTemplates(configuration, before.id);
-  if (problems.length > 0) throw refused(update, problems.join('; '));
-  const question = questionAgain(update);
-  const candidate = candidateAgain(options, question, update);
-  const failed = firstFailed({ ...question, home: null }, candidate);
-  if (failed !== undefined)
-    throw refused(
-      update,
-      `its node ${candidate.nodeId} ${failed.tell({ ...question, home: null }, candidate, options.clock.now())}`,
-    );
-  return placementAt(candidate, templates);
+  const { templates, problems } = options.chooseTemplates(content.configuration, before.id);
+  if (problems.length > 0) return refusalOf(update, problems.join('; '));
+  const nodeId = before.placement?.nodeId ?? '';
+  const node = options.nodes.get(nodeId)?.value;
+  if (node === undefined) return `instance ${before.id} is on node ${nodeId}, which is gone`;
+  const needs = needsAgain(update, of);
+  const candidate = candidateAgain(options, needs, { before, node });
+  const failed = firstFailed(needs, candidate);
+  return failed === undefined
+    ? placementAt(candidate, templates)
+    : refusalOf(update, `its node ${nodeId} ${failed.tell(needs, candidate, options.clock.now())}`);
 }
 
 /**
  * The needs of the new content. RAM and CPU that it does not raise count as 0, because the instance has them
  * already: so an overcommitted node does not refuse it.
  */
-function questionAgain({ before, content: { configuration } }: PlacedUpdate): Question {
-  const question = questionOf(configuration);
+function needsAgain({ before }: Pick<PlacedUpdate, 'before'>, question: Question): Question & Needs {
   return {
     ...question,
     ramMB: question.ramMB > before.ramMB ? question.ramMB : 0,
     cpu: question.cpu > before.cpu ? question.cpu : 0,
+    home: null,
   };
 }
 
 /** Ignores a cordon or a lost connection: the node keeps the instance, and takes the content when it is back. */
-function candidateAgain(options: AgainOptions, question: Question, { before }: PlacedUpdate): Candidate {
-  const nodeId = before.placement?.nodeId ?? '';
-  const node = options.nodes.get(nodeId)?.value;
-  if (node === undefined)
-    throw new DroverError('DRV_UPDATE_REFUSED', `instance ${before.id} is on node ${nodeId}, which is gone`);
+function candidateAgain(
+  options: AgainOptions,
+  question: Question,
+  { before, node }: { readonly before: InstanceRecord; readonly node: NodeRecord },
+): Candidate {
   const found = candidateOf(options, question, node);
   const candidate: Candidate = {
     ...found,
@@ -63,9 +74,6 @@ function candidateAgain(options: AgainOptions, question: Question, { before }: P
   return withPort(options, question, candidate, { port, holder: before.id, isKept: before.static });
 }
 
-function refused({ before, content }: PlacedUpdate, why: string): DroverError {
-  return new DroverError(
-    'DRV_UPDATE_REFUSED',
-    `instance ${before.id} cannot take the content of ${content.configuration.name} where it is: ${why}`,
-  );
+function refusalOf({ before, content }: Pick<PlacedUpdate, 'before' | 'content'>, why: string): string {
+  return `instance ${before.id} cannot take the content of ${content.configuration.name} where it is: ${why}`;
 }

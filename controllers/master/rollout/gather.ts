@@ -141,8 +141,10 @@ interface Gathering {
   readonly now: number;
 }
 
+const FIRST: Role = { is: 'first' };
+
 function roleOf({ replaces }: InstanceRecord, ids: ReadonlySet<string>): Role {
-  if (replaces === undefined) return { is: 'first' };
+  if (replaces === undefined) return FIRST;
   return ids.has(replaces) ? { is: 'spare', of: replaces } : { is: 'heir' };
 }
 

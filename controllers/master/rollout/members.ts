@@ -37,9 +37,10 @@ export function judge(facts: RolloutFacts): Judged {
     const spare = spares.get(one.id);
     return isReady(one) || (spare !== undefined && isReady(spare));
   });
-  const victims = slots
-    .filter((one) => isVictim(facts, one))
-    .toSorted((a, b) => rank(facts, a) - rank(facts, b) || a.createdAt - b.createdAt);
+  const victims = inOrder(
+    facts,
+    slots.filter((one) => isVictim(facts, one)),
+  );
   const budget = { ...budgetOf(facts, ready), missing: slots.length - ready.length };
   return { slots, spares, good, victims, budget };
 }
@@ -76,7 +77,14 @@ function isVictim({ rollout }: RolloutFacts, member: Member): boolean {
   return !hasEnded(rollout);
 }
 
-function rank(facts: RolloutFacts, member: Member): number {
+/** `victims` in the order in which they go; among equals the oldest first. Judges each once: there may be thousands. */
+function inOrder(facts: RolloutFacts, victims: readonly Member[]): Member[] {
+  const ranks: Member[][] = [[], [], []];
+  for (const victim of victims) ranks[rank(facts, victim)]?.push(victim);
+  return ranks.flatMap((equals) => equals.sort((a, b) => a.createdAt - b.createdAt));
+}
+
+function rank(facts: RolloutFacts, member: Member): 0 | 1 | 2 {
   if (member.up === null) return 0;
   return hasGuests(facts, member) ? 2 : 1;
 }

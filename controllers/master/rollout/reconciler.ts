@@ -119,10 +119,16 @@ export class Rollouts implements Reconciler<RolloutFacts | GoneFacts, RolloutSte
   ): Foretold {
     const { name } = record.configuration;
     const outlook = { obstacle: null, recheckInMs: null, isDelayed: false, isAtMaximum };
-    const facts = this.#factsOf(record, this.#rolloutOf(name), 'look', { outlook, leaving });
-    return foretell(facts, (rollout) =>
-      this.#members.look(name, this.#targetOf(record, rollout), this.#options.clock.monotonic()),
-    );
+    const before = this.#rolloutOf(name);
+    const facts = this.#factsOf(record, before, 'look', { outlook, leaving });
+    const first = this.#targetOf(record, before);
+    return foretell(facts, (rollout) => {
+      const target = this.#targetOf(record, rollout);
+      // There may be thousands of members: do not look at them again for the same target.
+      return facts.members.length > 0 && isSameTarget(target, first)
+        ? facts.members
+        : this.#members.look(name, target, this.#options.clock.monotonic());
+    });
   }
 
   /** True while a rollout replaces the instance: then the rollout resolves its pairs. */
@@ -303,4 +309,13 @@ function isBehind(
 function asConflict(error: unknown): never {
   if (DroverError.is(error, 'DRV_STORE_CONFLICT')) throw new Conflict(error.message);
   throw error;
+}
+
+/** True when two targets of one configuration's content bring the same. */
+function isSameTarget(a: Target, b: Target): boolean {
+  return (
+    a.content.hash === b.content.hash &&
+    a.content.generation === b.content.generation &&
+    a.isFailed === b.isFailed
+  );
 }

@@ -5,7 +5,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { JsonTextError, readJsonText } from '../../configuration-files/json-position.js';
+import { checkJsonText, JsonTextError } from '../../configuration-files/json-position.js';
 import { DroverError } from '../../model/errors.js';
 import { hasBody } from './time-limits.js';
 
@@ -13,6 +13,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** The body that the route takes. `stream`: the route reads it itself. Absent: it leaves any body unread. */
     takes?: 'json' | 'stream';
+    /** The most values that the JSON body of the route may hold. Default: MAX_JSON_VALUES. */
+    mostValues?: number;
   }
 }
 
@@ -35,16 +37,19 @@ export function takeJsonBodies(server: FastifyInstance): void {
   server.addContentTypeParser<Buffer>('*', { parseAs: 'buffer' }, (request, body, done) => {
     if (body.length === 0) return done(null, undefined);
     const text = body.toString('utf8');
-    const fault = isUtf8(body) ? faultOf(text) : 'the body is not valid JSON: it is not text in UTF-8';
+    const { mostValues } = request.routeOptions.config;
+    const fault = isUtf8(body)
+      ? faultOf(text, mostValues)
+      : 'the body is not valid JSON: it is not text in UTF-8';
     return fault === undefined
       ? parse(request, text, done)
       : done(new DroverError('DRV_REQUEST_INVALID', fault));
   });
 }
 
-function faultOf(text: string): string | undefined {
+function faultOf(text: string, mostValues: number | undefined): string | undefined {
   try {
-    readJsonText(text);
+    checkJsonText(text, mostValues);
     return undefined;
   } catch (error) {
     if (!(error instanceof JsonTextError)) throw error;

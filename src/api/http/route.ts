@@ -136,6 +136,8 @@ interface RouteSpec<P, Q, B> extends RouteDescription {
    * True: the work limits its own time, such as a download. The request has no timer, and nothing is sent meanwhile.
    */
   readonly isUntimed?: true;
+  /** The most values that the JSON body may hold. Default: those of one configuration. */
+  readonly mostValues?: number;
   /** True: the answer is a stream, and may last as long as its reader reads. */
   readonly answerStream?: true;
   /** Returns the value to answer with as JSON, or undefined when it has answered through `reply`. */
@@ -170,6 +172,7 @@ function addRoute<P, Q, B>(
       ...(spec.isOwn === true && { isOwn: true }),
       ...(spec.bodyStream === true && { takes: 'stream' }),
       ...(spec.body !== undefined && { takes: 'json' }),
+      ...(spec.mostValues !== undefined && { mostValues: spec.mostValues }),
     },
     ...(spec.isUntimed === true && { preHandler: allowSilence }),
     handler: isTimed ? server.limited(handler) : handler,

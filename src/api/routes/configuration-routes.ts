@@ -30,9 +30,10 @@ const writableName = z.object({ name: nameSchema.describe('name of the configura
  * The configuration's schema describes the body, which is passed on unchanged. The writer checks the body, and names
  * unknown fields.
  */
-const rawConfiguration = z.unknown().refine(isObject, {
-  error: 'must be a JSON object: the full configuration',
-});
+export const rawConfiguration = z.custom<Record<string, unknown>>(
+  isObject,
+  'must be a JSON object: the full configuration',
+);
 
 export const configurationRoutes: readonly Route[] = [
   defineRoute({

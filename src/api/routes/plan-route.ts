@@ -5,9 +5,11 @@ import { configurationSchema } from '../../model/configuration.js';
 import { changePlanSchema, planAsBefore, planChanges } from '../../operations/plan/change-plan.js';
 import { accessOf, requireSight, seesConfiguration } from '../gate/auth.js';
 import { defineRoute, type Route } from '../http/route.js';
+import { rawConfiguration } from './configuration-routes.js';
 
 /** Limits the work of one request. */
 const MOST_CONFIGURATIONS = 10_000;
+const MOST_VALUES = 70_000;
 
 const orderFields = {
   prune: z
@@ -24,7 +26,7 @@ const orderFields = {
 /** The contents are judged as PUT judges them. */
 const orderSchema = z.object({
   configurations: z
-    .array(z.looseObject({}))
+    .array(rawConfiguration)
     .max(MOST_CONFIGURATIONS)
     .describe('whole configurations, each with its name'),
   ...orderFields,
@@ -40,6 +42,7 @@ export const planRoutes: readonly Route[] = [
       'The changes that whole configurations would make, and the effects on instances. Writes nothing.',
     errors: ['DRV_CONFIGURATION_INVALID', 'DRV_CONFIGURATION_REFUSED', 'DRV_PLAN_CHANGED'],
     body: orderSchema,
+    mostValues: MOST_VALUES,
     documentedBody: z.object({ configurations: z.array(configurationSchema), ...orderFields }),
     answers: { 200: { description: 'the plan', schema: changePlanSchema } },
     handle: ({ body, request }, needs) => {

@@ -3,6 +3,7 @@
  * a client that reads slowly, and refuses lines while too many wait.
  */
 
+import { Pace } from '../../loop/pace.js';
 import { countText } from '../../model/words.js';
 import type { ApiDependencies } from '../dependencies.js';
 import { type ApiSocket, CLOSE, type SocketSpec } from './socket.js';
@@ -27,11 +28,13 @@ export function consoleSocket({ commands }: ApiDependencies): SocketSpec<unknown
       let isRunning = false;
       const runAll = async (): Promise<void> => {
         isRunning = true;
+        const pace = new Pace();
         for (let line = waiting.shift(); line !== undefined; line = waiting.shift()) {
           if (ENDINGS.has(line)) socket.close(CLOSE.normal, 'bye');
           if (socket.signal.aborted) return;
           await run(commands, socket, line);
           await socket.whenDrained();
+          if (pace.isOver) await pace.rest();
         }
         isRunning = false;
       };

@@ -14,6 +14,7 @@ import { mapList } from './list.js';
 
 /** The limit for the file. Saved lists hold the whole environment of a shell for each process. */
 const MAX_BYTES = 16 * 1024 * 1024;
+const MOST_VALUES = 1_000_000;
 const PEEK_BYTES = 8192;
 const PROGRAM = /^\.[cm]?[jt]s$/;
 
@@ -42,7 +43,7 @@ async function readJson(file: string): Promise<unknown> {
     const status = await stat(file);
     if (!status.isFile()) throw failed(`${file} is not a regular file`);
     if (status.size > MAX_BYTES) throw failed(`${file} is larger than ${MAX_BYTES / 1024 / 1024} MiB`);
-    return readJsonText(await readFile(file, 'utf8')).value;
+    return readJsonText(await readFile(file, 'utf8'), { mostValues: MOST_VALUES }).value;
   } catch (error) {
     if (error instanceof ClientError) throw error;
     if (error instanceof JsonTextError)

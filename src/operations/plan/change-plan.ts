@@ -4,10 +4,10 @@
  */
 
 import { createHash } from 'node:crypto';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { z } from 'zod';
 import { type ParsedConfiguration, validateConfiguration } from '../../configuration-files/parse.js';
-import { type ConfigurationRecord, canonicalJson } from '../../model/configuration.js';
+import { Pace } from '../../loop/pace.js';
+import type { ConfigurationRecord } from '../../model/configuration.js';
 import { DroverError } from '../../model/errors.js';
 import { changedFieldSchema, changedFields } from '../../model/field-class.js';
 import { nameSchema } from '../../model/names.js';
@@ -23,10 +23,10 @@ import { whyOf } from './why.js';
 
 /** Raised when readers must read the answer differently. New fields do not raise it. */
 const PLAN_FORMAT = 1;
+/** The most warnings in an answer. */
+const MOST_WARNINGS = 1000;
 /** How many files are read at once. */
 const AT_ONCE = 16;
-/** How many contents are judged before other work may run. */
-const JUDGED_A_TURN = 100;
 
 /** The contents to plan, and what the caller may see of the plan. */
 interface ChangePlanOrder {
@@ -110,26 +110,28 @@ export async function planChanges(
   needs: Reads & Pick<Writes, 'led'>,
   order: ChangePlanOrder,
 ): Promise<ChangePlan> {
-  const contents = await judgeAll(order.configurations);
-  const changes = await compareAll(needs, contents);
-  // There is no await from here on, so that all contents are judged on one state.
-  const { configurations: records } = needs;
+  const pace = new Pace();
+  const contents = await judgeAll(order.configurations, pace);
+  const changes = await compareAll(needs, contents, pace);
   const removed = order.prune ? namesToRemove(needs, order, contents) : [];
   const all = [...contents, ...removed.map((name) => ({ name, parsed: null }))];
-  const forecast = needs.led().forecaster.forecast(all.map(({ name, parsed }) => ({ name, to: parsed })));
-  const configurations = all.map(({ name, parsed }, index) =>
-    planned({
-      name,
-      parsed,
-      record: records.get(name)?.value,
-      change: changes[index],
-      service: forecast.services.get(name) ?? NOTHING,
-    }),
-  );
-  const { shortages, unjudged } = forecast;
+  // Note the contents in force first: a write with the `revision` of the plan then fails if they change meanwhile.
+  const records = all.map(({ name }) => needs.configurations.get(name)?.value);
+  const { services, shortages, unjudged } = await needs
+    .led()
+    .forecaster.forecast(all.map(({ name, parsed }) => ({ name, to: parsed })));
+  const configurations: PlannedConfiguration[] = [];
+  for (const [index, { name, parsed }] of all.entries()) {
+    if (pace.isOver) await pace.rest();
+    const service = services.get(name) ?? NOTHING;
+    configurations.push(planned({ name, parsed, record: records[index], change: changes[index], service }));
+  }
+  const fingerprint = await fingerprintOf({ configurations, contents, shortages }, pace);
+  // The answer may be megabytes of JSON: it is made in a turn of its own.
+  await pace.rest();
   return {
     formatVersion: PLAN_FORMAT,
-    fingerprint: fingerprintOf(configurations, contents, shortages),
+    fingerprint,
     configurations: order.showValues ? configurations : configurations.map(withoutValues),
     shortages: [...shortages],
     warnings: [...warningsOf(changes), ...unjudgedWarning(unjudged)],
@@ -153,11 +155,11 @@ export async function planAsBefore(
   );
 }
 
-async function judgeAll(inputs: readonly object[]): Promise<Content[]> {
+async function judgeAll(inputs: readonly object[], pace: Pace): Promise<Content[]> {
   const names = new Set<string>();
   const contents: Content[] = [];
   for (const [index, input] of inputs.entries()) {
-    if (index % JUDGED_A_TURN === JUDGED_A_TURN - 1) await nextTurn();
+    if (pace.isOver) await pace.rest();
     const { data: name } = nameSchema.safeParse('name' in input ? input.name : undefined);
     const place = `configurations.${index}`;
     if (name === undefined)
@@ -182,14 +184,21 @@ function judged(name: string, input: object): ParsedConfiguration {
   }
 }
 
-async function compareAll(needs: Reads, contents: readonly Content[]): Promise<ConfigurationChange[]> {
+async function compareAll(
+  needs: Reads,
+  contents: readonly Content[],
+  pace: Pace,
+): Promise<ConfigurationChange[]> {
   const changes: ConfigurationChange[] = [];
-  for (let from = 0; from < contents.length; from += AT_ONCE)
+  for (let from = 0; from < contents.length; from += AT_ONCE) {
+    // No file is read for a new configuration, so that nothing else would end this turn.
+    if (pace.isOver) await pace.rest();
     changes.push(
       ...(await Promise.all(
         contents.slice(from, from + AT_ONCE).map(({ name, parsed }) => changeOf(needs, name, parsed)),
       )),
     );
+  }
   return changes;
 }
 
@@ -256,9 +265,13 @@ function withoutValues(planned: PlannedConfiguration): PlannedConfiguration {
 }
 
 function warningsOf(changes: readonly ConfigurationChange[]): ChangePlan['warnings'] {
-  return changes.flatMap(({ name, warnings }) =>
+  const all = changes.flatMap(({ name, warnings }) =>
     warnings.map(({ field, message }) => ({ configurationName: name, field, message })),
   );
+  const more = all.length - MOST_WARNINGS;
+  if (more <= 0) return all;
+  const message = `${countText(more, 'more warning')} of other fields: plan fewer configurations at once`;
+  return [...all.slice(0, MOST_WARNINGS), { configurationName: null, field: null, message }];
 }
 
 function unjudgedWarning(unjudged: number): ChangePlan['warnings'] {
@@ -267,22 +280,29 @@ function unjudgedWarning(unjudged: number): ChangePlan['warnings'] {
   return [{ configurationName: null, field: null, message }];
 }
 
+interface Fingerprinted extends Pick<ChangePlan, 'configurations'> {
+  readonly contents: readonly Content[];
+  readonly shortages: readonly ChangePlan['shortages'][number][];
+}
+
 /**
  * The fingerprint of a plan. Two plans have the same fingerprint when they replace the same contents by the
  * same contents, with the same outcome. Players, free capacity and untouched instances do not count, because
  * they change all the time and no caller decides by them.
  */
-function fingerprintOf(
-  configurations: readonly PlannedConfiguration[],
-  contents: readonly Content[],
-  shortages: readonly ChangePlan['shortages'][number][],
-): string {
+async function fingerprintOf(
+  { configurations, contents, shortages }: Fingerprinted,
+  pace: Pace,
+): Promise<string> {
   const hashes = new Map(contents.map(({ name, parsed }) => [name, parsed.hash]));
-  const decided = configurations.map(({ name, action, revision, fileState, effects }) => {
-    const { keep: _keep, waitForPlayers: _waitForPlayers, ...counts } = effects;
-    return { name, action, revision, fileState, to: hashes.get(name) ?? null, counts };
-  });
+  const hash = createHash('sha256');
+  for (const planned of configurations.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
+    if (pace.isOver) await pace.rest();
+    const { name, action, revision, fileState, effects } = planned;
+    const { create, replace, restart, stop } = effects;
+    const to = hashes.get(name) ?? null;
+    hash.update(JSON.stringify([name, action, revision, fileState, to, create, replace, restart, stop]));
+  }
   const missing = shortages.map(({ configurationName, missing: count }) => [configurationName, count]);
-  const text = canonicalJson({ decided: decided.toSorted((a, b) => (a.name < b.name ? -1 : 1)), missing });
-  return createHash('sha256').update(text).digest('hex').slice(0, 32);
+  return hash.update(JSON.stringify(missing)).digest('hex').slice(0, 32);
 }

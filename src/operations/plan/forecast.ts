@@ -48,6 +48,9 @@ export interface Forecast {
 }
 
 export interface Forecaster {
-  /** Forecasts all contents together, on the present state. Writes nothing. */
-  forecast(contents: readonly PlannedContent[]): Forecast;
+  /**
+   * Forecasts all contents together, on the present state. Many contents take several turns of the event loop: then a
+   * change meanwhile may count or not. Writes nothing.
+   */
+  forecast(contents: readonly PlannedContent[]): Promise<Forecast>;
 }

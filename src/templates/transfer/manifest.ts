@@ -3,6 +3,7 @@
  * tree is computed from this list alone. So a manifest with the right digest is true, whoever sent it.
  */
 import { z } from 'zod';
+import { Pace } from '../../loop/pace.js';
 import { quoteText } from '../../model/words.js';
 import { digestOf, type HashedItem } from '../tree/digest.js';
 import { TREE_LIMITS, type TreeItem } from '../tree/tree.js';
@@ -10,6 +11,8 @@ import { corrupt, safePath } from './bundle.js';
 
 const PIECE_CHARS = 64 * 1024;
 const MAX_BYTES = 128 * 1024 * 1024;
+/** More than the longest path takes, with all its characters escaped. */
+const MAX_LINE_CHARS = 128 * 1024;
 const NEWLINE = 10;
 
 const lineSchema = z.union([
@@ -40,7 +43,9 @@ export async function decodeManifest(
   digest: string,
 ): Promise<HashedItem[]> {
   const items: HashedItem[] = [];
+  const pace = new Pace();
   for await (const line of linesOf(source)) {
+    if (pace.isOver) await pace.rest();
     if (items.length >= TREE_LIMITS.maxEntries) throw corrupt('its list holds too many entries');
     items.push(decodeLine(line));
   }
@@ -61,6 +66,7 @@ export function checkStructure(items: readonly TreeItem[]): void {
 }
 
 function decodeLine(line: string): HashedItem {
+  if (line.length > MAX_LINE_CHARS) throw corrupt('its list holds an entry that is too long');
   let parsed: z.output<typeof lineSchema>;
   try {
     parsed = lineSchema.parse(JSON.parse(line));

@@ -50,7 +50,7 @@ test.each([
   });
   const { configuration, listed } = counted(changed);
   const to = { configuration, hash: hashConfiguration(changed) };
-  const { services } = plane.master.led().controllers.forecaster.forecast([{ name: 'lobby', to }]);
+  const { services } = await plane.master.led().controllers.forecaster.forecast([{ name: 'lobby', to }]);
   expect(services.get('lobby')).toMatchObject(ramMB === 0 ? { keep: INSTANCES } : { replace: INSTANCES });
   expect(listed()).toBeLessThan(10);
 });

@@ -198,6 +198,13 @@ it('refuses a list of pm2 that is not there, or no JSON', async () => {
   });
 });
 
+it('reads a list of pm2 with the whole environment of many processes', async () => {
+  const env = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`VARIABLE_${index}`, 'x']));
+  const apps = Array.from({ length: 300 }, (_, index) => ({ name: `app-${index}`, script: './run', env }));
+  write('pm2.json', { apps }, scratch);
+  expect((await readPm2(join(scratch, 'pm2.json'), undefined)).drafts).toHaveLength(300);
+});
+
 it('looks at scripts of pm2 as they are on this machine', async () => {
   write('run', 'text', scratch);
   writeFileSync(join(scratch, 'tool'), Buffer.from([0x7f, 0, 1]));

@@ -334,6 +334,27 @@ describe('what instances do', () => {
   });
 });
 
+describe('a manifest', () => {
+  it('with an entry longer than any path is refused before it is parsed', async () => {
+    const nested = Buffer.from(`${'['.repeat(100_000)}${']'.repeat(100_000)}\n`);
+    await expect(decodeManifest([nested], '0'.repeat(64))).rejects.toMatchObject({
+      code: 'DRV_TEMPLATE_CORRUPT',
+      message: expect.stringContaining('an entry that is too long'),
+    });
+  });
+
+  it('is read in turns', async () => {
+    const lines = Array.from({ length: 20_000 }, (_, index) => `["directory","${index}"]\n`);
+    const reading = decodeManifest([Buffer.from(`${lines.join('')}{}\n`)], '0'.repeat(64));
+    const ends: string[] = [];
+    await Promise.all([
+      reading.catch(() => ends.push('manifest')),
+      new Promise<void>((resolve) => setImmediate(resolve)).then(() => ends.push('another')),
+    ]);
+    expect(ends).toEqual(['another', 'manifest']);
+  });
+});
+
 describe('the master', () => {
   it('gives the manifest of a digest that it has, and files in its order only', async () => {
     const digest = await digestNow();

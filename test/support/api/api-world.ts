@@ -201,7 +201,7 @@ export class ApiWorld {
     clock: this.clock,
   });
   /** Forecasts nothing, because there are no controllers. A test may replace it. */
-  forecast: Forecaster['forecast'] = () => ({ services: new Map(), shortages: [], unjudged: 0 });
+  forecast: Forecaster['forecast'] = async () => ({ services: new Map(), shortages: [], unjudged: 0 });
   /** Prints the line that it would run. A test may replace it. */
   runCommand: CommandRunner['run'] = async (line, { write }) => {
     write(`would run: ${line}\n`);

@@ -132,6 +132,19 @@ describe('a console', () => {
     await until(() => expect(socket.frames).toEqual(['did one', 'did two']));
   });
 
+  it('lets others run between lines that take long', async () => {
+    const socket = await openConsole({
+      run: async () => {
+        for (const end = performance.now() + 11; performance.now() < end; );
+        return { isOk: true };
+      },
+    });
+    socket.receive('long\n'.repeat(5));
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(socket.frames.length).toBeLessThan(5);
+    await until(() => expect(socket.frames).toHaveLength(5));
+  });
+
   it('keeps 100 lines waiting and refuses more in one clear line', async () => {
     const runner = new SlowRunner();
     const socket = await openConsole(runner);

@@ -13,6 +13,7 @@ import {
   type ForetoldVictim,
   NO_ROLLOUT,
 } from '../../../controllers/master/rollout/foretell.js';
+import { Pace } from '../../../src/loop/pace.js';
 import { counted } from '../../support/control-plane/counted-instance.js';
 
 const instance = (
@@ -45,10 +46,11 @@ const victim = (id: string, fields: Partial<ForetoldVictim> = {}): ForetoldVicti
   ...fields,
 });
 
-function forecast(instances: PlannedInstance[], rollout: Partial<Foretold> = {}, ended: string[] = []) {
+async function forecast(instances: PlannedInstance[], rollout: Partial<Foretold> = {}, ended: string[] = []) {
   const all = { ...NO_ROLLOUT, ...rollout };
-  const fates = fatesOf(instances, { ended: new Set(ended), busy: new Set() });
-  addVictims(fates, instances, all);
+  const pace = new Pace();
+  const fates = await fatesOf(instances, { ended: new Set(ended), busy: new Set() }, pace);
+  await addVictims(fates, { instances, rollout: all }, pace);
   return forecastOf(instances, fates, { ...all, create: 0 });
 }
 
@@ -106,8 +108,8 @@ describe('what minimum-service would do', () => {
 });
 
 describe('what becomes of the instances', () => {
-  it('leaves all alone without a rollout, and counts those of another process', () => {
-    expect(forecast([instance('a'), instance('b', { isOtherProcess: false })])).toMatchObject({
+  it('leaves all alone without a rollout, and counts those of another process', async () => {
+    expect(await forecast([instance('a'), instance('b', { isOtherProcess: false })])).toMatchObject({
       keep: 2,
       older: 1,
       replace: 0,
@@ -115,9 +117,9 @@ describe('what becomes of the instances', () => {
     });
   });
 
-  it('replaces victims, and updates static ones in place', () => {
+  it('replaces victims, and updates static ones in place', async () => {
     const victims = [victim('a'), victim('b', { static: true }), victim('c', { waits: true })];
-    expect(forecast([instance('a'), instance('b'), instance('c')], { victims })).toMatchObject({
+    expect(await forecast([instance('a'), instance('b'), instance('c')], { victims })).toMatchObject({
       replace: 2,
       restart: 1,
       keep: 0,
@@ -125,18 +127,20 @@ describe('what becomes of the instances', () => {
     });
   });
 
-  it('leaves a static victim alone that its node cannot hold with the content', () => {
+  it('leaves a static victim alone that its node cannot hold with the content', async () => {
     const refused = instance('a', { inPlace: () => ({ refusal: 'no room' }) });
-    expect(forecast([refused], { victims: [victim('a', { static: true })] })).toMatchObject({
+    expect(await forecast([refused], { victims: [victim('a', { static: true })] })).toMatchObject({
       restart: 0,
       keep: 1,
       older: 1,
     });
   });
 
-  it('leaves alone what only a promotion replaces', () => {
+  it('leaves alone what only a promotion replaces', async () => {
     const victims = [victim('a'), victim('b')];
-    expect(forecast([instance('a'), instance('b')], { victims, onPromotion: new Set(['b']) })).toMatchObject({
+    expect(
+      await forecast([instance('a'), instance('b')], { victims, onPromotion: new Set(['b']) }),
+    ).toMatchObject({
       replace: 1,
       keep: 1,
       onPromotion: 1,
@@ -144,54 +148,60 @@ describe('what becomes of the instances', () => {
     });
   });
 
-  it('replaces nothing that is ended anyway', () => {
-    expect(forecast([instance('a')], { victims: [victim('a')] }, ['a'])).toMatchObject({
+  it('replaces nothing that is ended anyway', async () => {
+    expect(await forecast([instance('a')], { victims: [victim('a')] }, ['a'])).toMatchObject({
       stop: 1,
       replace: 0,
     });
   });
 
-  it('updates in place what somebody asked to, when its players have left', () => {
+  it('updates in place what somebody asked to, when its players have left', async () => {
     const asked = [
       instance('a', { facts: { isAsked: true } }),
       instance('b', { facts: { isAsked: true, players: 2 } }),
     ];
-    expect(forecast(asked, { victims: [victim('a'), victim('b')] })).toMatchObject({
+    expect(await forecast(asked, { victims: [victim('a'), victim('b')] })).toMatchObject({
       restart: 2,
       replace: 0,
       waitForPlayers: 1,
     });
   });
 
-  it('waits for no players of one that cannot be updated where it is', () => {
+  it('waits for no players of one that cannot be updated where it is', async () => {
     const refused = instance('a', {
       facts: { isAsked: true, players: 2 },
       byItself: () => ({ refusal: 'no room' }),
     });
-    expect(forecast([refused])).toMatchObject({ restart: 0, keep: 1, waitForPlayers: 0, older: 1 });
+    expect(await forecast([refused])).toMatchObject({ restart: 0, keep: 1, waitForPlayers: 0, older: 1 });
   });
 
-  it('takes no content where that is in force already', () => {
-    expect(forecast([instance('a', { facts: { asks: 'none' }, isOtherProcess: false })])).toMatchObject({
-      keep: 1,
-      older: 0,
+  it('takes no content where that is in force already', async () => {
+    expect(await forecast([instance('a', { facts: { asks: 'none' }, isOtherProcess: false })])).toMatchObject(
+      {
+        keep: 1,
+        older: 0,
+      },
+    );
+  });
+
+  it('restarts what was never ready, and waits for nobody', async () => {
+    const broken = instance('a', { facts: { awaitsFirstStart: true, players: 2 } });
+    expect(await forecast([broken, instance('b')])).toMatchObject({
+      restart: 1,
+      waitForPlayers: 0,
+      older: 1,
     });
   });
 
-  it('restarts what was never ready, and waits for nobody', () => {
-    const broken = instance('a', { facts: { awaitsFirstStart: true, players: 2 } });
-    expect(forecast([broken, instance('b')])).toMatchObject({ restart: 1, waitForPlayers: 0, older: 1 });
-  });
-
-  it('gives what waits for a place the content, and restarts nothing', () => {
+  it('gives what waits for a place the content, and restarts nothing', async () => {
     const waiting = instance('a', { facts: { awaitsFirstStart: true }, byItself: () => 'taken' });
-    expect(forecast([waiting])).toMatchObject({ restart: 0, keep: 1, older: 0 });
+    expect(await forecast([waiting])).toMatchObject({ restart: 0, keep: 1, older: 0 });
   });
 
-  it('restarts nothing for fields that hold at once', () => {
+  it('restarts nothing for fields that hold at once', async () => {
     const byItself = () => expect.fail('nobody asked');
     expect(
-      forecast([instance('a', { facts: { asks: 'live' }, isOtherProcess: false, byItself })]),
+      await forecast([instance('a', { facts: { asks: 'live' }, isOtherProcess: false, byItself })]),
     ).toMatchObject({
       restart: 0,
       keep: 1,
