@@ -18,25 +18,27 @@ interface LastLines {
 }
 
 /**
- * The last `count` lines in `directory`; a missing directory is an empty log. With the same `counts` in each call, only
- * newer bytes are counted. Throws the system's read errors.
+ * The last `count` lines in `directory`; a missing directory is an empty log. Fewer when `mostBytes` of it are read. With
+ * the same `counts` in each call, only newer bytes are counted. Throws the system's read errors.
  */
 export async function readLastLines(
   directory: string,
   count: number,
   counts: SegmentCounts = new SegmentCounts(),
+  mostBytes = Number.POSITIVE_INFINITY,
 ): Promise<LastLines> {
   const lines: string[] = [];
+  let leftBytes = mostBytes;
   let totalLines: number | undefined;
   for (const segment of (await listSegments(directory)).reverse()) {
     await withSegment(segment, async (opened) => {
       const { size } = opened.stat;
-      await addLines(lines, opened, { end: size, count });
+      leftBytes -= await addLines(lines, opened, { end: size, count, mostBytes: leftBytes });
       if (totalLines !== undefined) return;
       const unfinished = (await endsInside(opened, size)) ? 1 : 0;
       totalLines = segment.firstLine - 1 + (await counts.newlines(segment.path, opened)) + unfinished;
     });
-    if (totalLines !== undefined && lines.length >= count) break;
+    if (totalLines !== undefined && (lines.length >= count || leftBytes <= 0)) break;
   }
   return { lines: lines.slice(0, count).reverse(), totalLines: totalLines ?? 0 };
 }

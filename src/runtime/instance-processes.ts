@@ -8,7 +8,7 @@ import { type ProcessEntry, type ProcessStamp, readProcess, readProcessName } fr
 import { hasFileCode, systemCodeOf } from '../files/system-error.js';
 import type { StopTo } from '../model/stopping.js';
 import { mainProcesses } from './main-processes.js';
-import type { MarkedEntry, ProcessTable } from './process-table.js';
+import { inSlices, type MarkedEntry, type ProcessTable } from './process-table.js';
 import { formatMark, parseMark } from './run-mark.js';
 import type { ProcessIdentity, RunId } from './runtime.js';
 
@@ -35,6 +35,8 @@ export class InstanceProcesses {
   readonly #rootId: string;
   readonly #runtime: string;
   readonly #groups: RunGroups;
+  /** The pids in all groups, by the pass over the processes for which they were read. */
+  readonly #grouped = new WeakMap<readonly MarkedEntry[], ReadonlySet<number>>();
 
   /** `runtime`: the runtime whose marks count; processes with another runtime's mark are left alone. */
   constructor(table: ProcessTable, rootId: string, runtime: string, groups: RunGroups = NO_GROUPS) {
@@ -50,7 +52,7 @@ export class InstanceProcesses {
    */
   async isAlive(run: RunId, leader: Leader | undefined): Promise<boolean> {
     if (leader !== undefined && this.#table.isAlive(leader.identity)) return true;
-    const { members } = this.#select(await this.#table.scan(), run, leader);
+    const { members } = await this.#select(await this.#table.scan(), run, leader);
     return members.length > 0;
   }
 
@@ -70,7 +72,7 @@ export class InstanceProcesses {
 
   /** The names of the run's live processes. */
   async names(run: RunId, leader: Leader | undefined): Promise<readonly string[]> {
-    const { members } = this.#select(await this.#table.scan(), run, leader);
+    const { members } = await this.#select(await this.#table.scan(), run, leader);
     return this.#programsOf(members, leader).map(({ pid }) => readProcessName(pid) ?? '?');
   }
 
@@ -85,7 +87,7 @@ export class InstanceProcesses {
     to: StopTo = 'all',
   ): Promise<readonly ProcessStamp[]> {
     if (to === 'main' && signal !== 'SIGKILL') {
-      const { members } = this.#select(await this.#table.scan(), run, leader);
+      const { members } = await this.#select(await this.#table.scan(), run, leader);
       const programs = this.#programsOf(members, leader);
       const mains = mainProcesses(programs, signal);
       if (mains.length > 0 && mains.length < programs.length) {
@@ -110,8 +112,9 @@ export class InstanceProcesses {
     // certainly belongs to this run.
     if (leader !== undefined && this.#table.isAlive({ ...leader.identity, ...leader.session }))
       group = this.#signalGroup(leader, signal);
+    if (signal === 'SIGKILL') await this.#groups.kill(run);
     for (let pass = 0; pass < (signal === 'SIGKILL' ? MOST_KILL_PASSES : 1); pass++) {
-      const { members, isOwnSession } = this.#select(await this.#table.scan(), run, leader);
+      const { members, isOwnSession } = await this.#select(await this.#table.scan(), run, leader);
       if (isOwnSession && leader !== undefined && group === undefined)
         group = this.#signalGroup(leader, signal);
       const fresh = members.filter((member) => member.group !== group && !reached.has(member.pid));
@@ -136,20 +139,37 @@ export class InstanceProcesses {
     return [...runs.values()];
   }
 
-  #select(entries: readonly MarkedEntry[], run: RunId, leader: Leader | undefined) {
+  async #select(entries: readonly MarkedEntry[], run: RunId, leader: Leader | undefined) {
     const inGroup = new Set(this.#groups.pids(run));
     const mark = formatMark(this.#rootId, run, this.#runtime);
     const isOwnSession = leader !== undefined && this.#holdsSession(entries, leader);
-    const members = entries.filter((entry) => {
+    const isMember = (entry: MarkedEntry): boolean => {
       if (entry.isZombie) return false;
       if (inGroup.has(entry.pid)) return true;
       // No process of a run is older than its leader.
       if (leader !== undefined && entry.startTime < sessionOf(leader).startTime) return false;
+      if (this.#inGroups(entries).has(entry.pid)) return false;
       // A program may overwrite its environment to show a title, as nginx and redis do. Then the session tells which
       // run the process belongs to.
       return entry.mark === mark || (entry.mark === null && isOwnSession && isIn(entry, leader));
-    });
+    };
+    const members: MarkedEntry[] = [];
+    const turn = inSlices();
+    for (const entry of entries) {
+      if (isMember(entry)) members.push(entry);
+      await turn();
+    }
     return { members, isOwnSession };
+  }
+
+  /**
+   * The processes in the groups of all runs. Those of other runs are no members, so their environments are not read:
+   * the environments of a thousand throttled processes would hold up the daemon for minutes.
+   */
+  #inGroups(entries: readonly MarkedEntry[]): ReadonlySet<number> {
+    const known = this.#grouped.get(entries) ?? new Set(this.#groups.allPids());
+    this.#grouped.set(entries, known);
+    return known;
   }
 
   /**
@@ -204,6 +224,8 @@ function send(target: number, signal: NodeJS.Signals): void {
 export interface RunGroups {
   /** The pids of all processes in the run's group and the groups below it; empty when the run has no group. */
   pids(run: RunId): readonly number[];
+  /** The pids of all processes in the groups of all runs of this root. */
+  allPids(): readonly number[];
   /**
    * Sends SIGKILL to all processes of the group: in one step where the kernel can (`cgroup.kill` of version 2), else
    * one by one. A process forked meanwhile may escape. Repeatable. Never throws.
@@ -212,4 +234,4 @@ export interface RunGroups {
 }
 
 /** The groups of a node that makes no control groups. */
-export const NO_GROUPS: RunGroups = { pids: () => [], kill: async () => undefined };
+export const NO_GROUPS: RunGroups = { pids: () => [], allPids: () => [], kill: async () => undefined };

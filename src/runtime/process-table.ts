@@ -10,10 +10,21 @@ const SLICE_MS = 2;
 const ENVIRON_BLOCK_BYTES = 64 * 1024;
 const MARK_PREFIX = Buffer.from(`${MARK_VARIABLE}=`);
 
+/** Makes a function to await after each step of long work: it lets others run when the slice of time is used up. */
+export function inSlices(): () => Promise<void> | undefined {
+  let end = performance.now() + SLICE_MS;
+  return () => {
+    if (performance.now() < end) return undefined;
+    return nextTurn().then(() => {
+      end = performance.now() + SLICE_MS;
+    });
+  };
+}
+
 export interface MarkedEntry extends ProcessEntry {
   /**
    * The mark in the process's environment; null: no mark, or an environment that cannot be read. Read at first use:
-   * reading it costs more than the rest, and the start time rules most processes out.
+   * reading it costs more than the rest, and waits where the process cannot run for want of its share of the processor.
    */
   readonly mark: string | null;
 }
@@ -47,16 +58,14 @@ export class ProcessTable {
 
   async #readAll(): Promise<readonly MarkedEntry[]> {
     const found: MarkedEntry[] = [];
-    let sliceEnd = performance.now() + SLICE_MS;
+    const turn = inSlices();
     for (const name of readdirSync('/proc')) {
       const pid = Number(name);
       if (!Number.isInteger(pid) || pid === process.pid) continue;
       const entry = readProcess(pid);
       // Group 0: kernel threads, and processes outside of this pid namespace.
       if (entry !== undefined && entry.group !== 0) found.push(this.#withMark(entry));
-      if (performance.now() < sliceEnd) continue;
-      await nextTurn();
-      sliceEnd = performance.now() + SLICE_MS;
+      await turn();
     }
     return found;
   }

@@ -7,6 +7,7 @@ import type { LineTimes } from '../../logs/line-times.js';
 import type { LogBatch, LogPosition } from '../../logs/log-batch.js';
 import type { LogRange } from '../../logs/log-range.js';
 import type { FoundLines, LogSearchQuery } from '../../logs/search/log-search.js';
+import { KeyedTurns } from '../../loop/keyed-turns.js';
 import { DroverError } from '../../model/errors.js';
 import type { InstanceRecord } from '../../model/instance.js';
 import { instanceIdSchema } from '../../model/names.js';
@@ -30,7 +31,7 @@ const WRITE_STDIN = 'write-stdin';
 const SEND_SIGNAL = 'send-signal';
 const MOST_LINES = 1000;
 /** The most bytes of JSON in an answer. When the lines are longer, the oldest are left out. */
-const MOST_ANSWER_BYTES = 12 * 1024 * 1024;
+export const MOST_LOG_ANSWER_BYTES = 4 * 1024 * 1024;
 /** The most bytes of JSON for one character of a string. */
 const LONGEST_ESCAPE = 6;
 
@@ -97,6 +98,8 @@ export function instanceServices(
 /** The master's half. Throws DRV_NODE_DISCONNECTED, and the errors in the node's answers. */
 export class InstanceStreams {
   readonly #callsOf: (nodeId: string) => CallPeer;
+  /** Reads of a node's logs come one after the other, because each answer takes several times its size in memory. */
+  readonly #turns = new KeyedTurns();
 
   constructor(callsOf: (nodeId: string) => CallPeer) {
     this.#callsOf = callsOf;
@@ -106,11 +109,10 @@ export class InstanceStreams {
   async readLogs(record: InstanceRecord, lines: number): Promise<LogLines> {
     const nodeId = logNodeOf(record);
     if (nodeId === undefined) return { lines: [], totalLines: 0 };
-    return linesSchema.parse(
-      await this.#callsOf(nodeId).call(
-        READ_LOGS,
-        { id: record.id, lines },
-        { mostBytes: MOST_LONG_ANSWER_BYTES },
+    const question = { id: record.id, lines };
+    return await this.#turns.run(nodeId, async () =>
+      linesSchema.parse(
+        await this.#callsOf(nodeId).call(READ_LOGS, question, { mostBytes: MOST_LONG_ANSWER_BYTES }),
       ),
     );
   }
@@ -118,7 +120,8 @@ export class InstanceStreams {
   /** Reads a part of the log, which is empty for an instance without a node. */
   async readLogRange(record: InstanceRecord, part: LogPart): Promise<LogRange> {
     const nodeId = logNodeOf(record);
-    return nodeId === undefined ? NO_LOG : askForRange(this.#callsOf(nodeId), record.id, part);
+    if (nodeId === undefined) return NO_LOG;
+    return await this.#turns.run(nodeId, () => askForRange(this.#callsOf(nodeId), record.id, part));
   }
 
   /** Searches the log. Throws DRV_LOG_SEARCH_LIMIT. */
@@ -200,11 +203,11 @@ export function decodeBatch(chunk: Buffer): LogBatch {
 /** The newest lines whose JSON fits into an answer. */
 function newestWithin(lines: readonly string[]): readonly string[] {
   const chars = lines.reduce((sum, line) => sum + line.length + 1, 0);
-  if (chars * LONGEST_ESCAPE <= MOST_ANSWER_BYTES) return lines;
+  if (chars * LONGEST_ESCAPE <= MOST_LOG_ANSWER_BYTES) return lines;
   let bytes = 0;
   const oldest = lines.findLastIndex((line) => {
     bytes += Buffer.byteLength(JSON.stringify(line)) + 1;
-    return bytes > MOST_ANSWER_BYTES;
+    return bytes > MOST_LOG_ANSWER_BYTES;
   });
   return lines.slice(oldest + 1);
 }

@@ -51,7 +51,11 @@ export class ContainerUsage {
         const usage =
           group === null
             ? await this.#engine.usage(id)
-            : new GroupFigures(this.#files, group.version).usage({ ...group, cpu: undefined });
+            : new GroupFigures(this.#files, group.version).usage({
+                ...group,
+                cpu: undefined,
+                pids: undefined,
+              });
         if (usage !== undefined) found.set(keyOf(run), usage);
       } catch (error) {
         this.#logger.debug({ reason: messageOf(error), container: id }, 'a container could not be measured');

@@ -5,7 +5,7 @@
 import { join } from 'node:path';
 import type { CallPeer } from '../../channel/protocol/calls.js';
 import type { MasterAddress } from '../../channel/protocol/messages.js';
-import type { LogLines } from '../../channel/services/instance-streams.js';
+import { type LogLines, MOST_LOG_ANSWER_BYTES } from '../../channel/services/instance-streams.js';
 import { requestBundle, requestParts } from '../../channel/services/template-relay.js';
 import { followLog } from '../../logs/follow.js';
 import type { LineTimes } from '../../logs/line-times.js';
@@ -194,7 +194,7 @@ export class LocalInstallation {
   }
 
   readLogs(id: string, lines: number): Promise<LogLines> {
-    return readLastLines(join(this.#options.logsDirectory, id), lines, this.#counts);
+    return readLastLines(join(this.#options.logsDirectory, id), lines, this.#counts, MOST_LOG_ANSWER_BYTES);
   }
 
   /** The log from `position` on, then live, until `signal` aborts. */

@@ -21,7 +21,7 @@ interface OpenGroup {
   readonly instanceId: string;
   readonly group: RunGroup;
   /** The limits that were set on the group; undefined: not known. */
-  readonly limits?: RunLimits | undefined;
+  limits?: RunLimits | undefined;
   /** Processor time used by earlier runs in the same group. */
   readonly cpuSecondsBefore: number;
   /** How many memory-limit kills were already reported, including those before this daemon. */
@@ -124,9 +124,22 @@ export class ControlGroups implements ResourceLimits {
     ];
   }
 
+  allPids(): readonly number[] {
+    return [...this.#open.values()].flatMap(({ group }) => {
+      const [directory] = directoriesOf(group);
+      return directory === undefined ? [] : this.#files.allPids(directory);
+    });
+  }
+
   async kill(run: RunId): Promise<void> {
+    const known = this.#open.get(runKeyOf(run));
+    const group = this.#knownGroup(run);
+    // No later run takes over a group with other limits.
+    if (known !== undefined) known.limits = undefined;
+    for (const { directory, name, value } of this.#hierarchy.lastSettings(group))
+      await this.#files.write(directory, name, value).catch(() => undefined);
     // Only version 2 has `cgroup.kill`; failures of this write are ignored.
-    for (const directory of directoriesOf(this.#knownGroup(run)))
+    for (const directory of directoriesOf(group))
       await this.#files.write(directory, 'cgroup.kill', 1).catch(() => undefined);
     for (let pass = 0; pass < MOST_KILL_PASSES; pass++) {
       const pids = this.pids(run);
@@ -270,6 +283,7 @@ export class ControlGroups implements ResourceLimits {
       memory: find('memory', root.memory),
       cpu: find('cpu', root.cpu),
       accounting: find('cpuacct', root.accounting),
+      pids: find('pids', root.pids),
     };
     return directoriesOf(group).length === 0 ? undefined : group;
   }

@@ -6,11 +6,14 @@ import { systemCodeOf } from '../../files/system-error.js';
 import { messageOf } from '../../model/errors.js';
 import type { Usage } from '../runtime.js';
 import type { GroupFiles } from './group-files.js';
-import type { RunLimits } from './resource-limits.js';
+import { MOST_PROCESSES, type RunLimits } from './resource-limits.js';
 
 /** The period for which a share of the processor is given out, in microseconds. */
 const CPU_PERIOD_US = 100_000;
 const BYTES_PER_MB = 1024 * 1024;
+
+/** The control file with the limit of processes, in both versions. */
+export const MOST_PROCESSES_FILE = 'pids.max';
 
 /** The directories of one run's group. In version 2 all are the same. Undefined: that controller is missing. */
 export interface RunGroup {
@@ -18,6 +21,8 @@ export interface RunGroup {
   readonly cpu: string | undefined;
   /** The directory in which processor time is counted. */
   readonly accounting: string | undefined;
+  /** The directory in which the number of processes is limited. */
+  readonly pids: string | undefined;
 }
 
 /** A value to write into a control file. */
@@ -46,6 +51,8 @@ export interface Version {
   readonly swap: (bytes: number) => FileValue;
   /** The limit of the processor, in microseconds per period. */
   readonly cpu: (quotaUs: number) => readonly FileValue[];
+  /** Takes that limit away. */
+  readonly wholeCpu: FileValue;
 }
 
 export const VERSION_1: Version = {
@@ -61,6 +68,7 @@ export const VERSION_1: Version = {
     ['cpu.cfs_period_us', CPU_PERIOD_US],
     ['cpu.cfs_quota_us', quotaUs],
   ],
+  wholeCpu: ['cpu.cfs_quota_us', -1],
 };
 
 export const VERSION_2: Version = {
@@ -72,6 +80,7 @@ export const VERSION_2: Version = {
   memory: (bytes) => ['memory.max', bytes],
   swap: () => ['memory.swap.max', 0],
   cpu: (quotaUs) => [['cpu.max', `${quotaUs} ${CPU_PERIOD_US}`]],
+  wholeCpu: ['cpu.max', 'max'],
 };
 
 export class GroupFigures {
@@ -111,7 +120,7 @@ export class GroupFigures {
   }
 
   /** The settings that put the limits on an existing group, to be written in this order. */
-  settings({ memory, cpu: processor }: RunGroup, { ramMB, cpu }: RunLimits): Setting[] {
+  settings({ memory, cpu: processor, pids }: RunGroup, { ramMB, cpu }: RunLimits): Setting[] {
     const settings: Setting[] = [];
     const set = (directory: string, [name, value]: FileValue): number =>
       settings.push({ directory, name, value });
@@ -122,6 +131,21 @@ export class GroupFigures {
     }
     if (processor !== undefined && cpu > 0)
       for (const limit of this.#version.cpu((cpu * CPU_PERIOD_US) / 100)) set(processor, limit);
+    if (pids !== undefined) set(pids, [MOST_PROCESSES_FILE, MOST_PROCESSES]);
+    return settings;
+  }
+
+  /**
+   * The settings for a group whose processes are to end. It makes no more of them, because some fork faster than they
+   * can be ended. It has the whole processor, because a process needs a turn to end.
+   */
+  lastSettings({ cpu, pids }: RunGroup): Setting[] {
+    const settings: Setting[] = [];
+    if (pids !== undefined) settings.push({ directory: pids, name: MOST_PROCESSES_FILE, value: 0 });
+    if (cpu !== undefined) {
+      const [name, value] = this.#version.wholeCpu;
+      settings.push({ directory: cpu, name, value });
+    }
     return settings;
   }
 
@@ -146,17 +170,17 @@ export class Hierarchy extends GroupFigures {
   }
 }
 
-export function directoriesOf({ memory, cpu, accounting }: RunGroup): string[] {
-  return [...new Set([memory, cpu, accounting])].filter((directory) => directory !== undefined);
+export function directoriesOf({ memory, cpu, accounting, pids }: RunGroup): string[] {
+  return [...new Set([memory, cpu, accounting, pids])].filter((directory) => directory !== undefined);
 }
 
 export function mapGroup(
-  { memory, cpu, accounting }: RunGroup,
+  { memory, cpu, accounting, pids }: RunGroup,
   change: (directory: string) => string | undefined,
 ): RunGroup {
   const changed = (directory: string | undefined) =>
     directory === undefined ? undefined : change(directory);
-  return { memory: changed(memory), cpu: changed(cpu), accounting: changed(accounting) };
+  return { memory: changed(memory), cpu: changed(cpu), accounting: changed(accounting), pids: changed(pids) };
 }
 
 /** Why the kernel refused, without the path. */

@@ -7,6 +7,12 @@ import { isInstanceId } from '../../model/names.js';
 import { NO_GROUPS, type RunGroups } from '../instance-processes.js';
 import type { RunId, Usage } from '../runtime.js';
 
+/**
+ * The most processes and threads of one run or container: enough for a large JVM, and a bound for fork bombs, which
+ * would take all that the machine has.
+ */
+export const MOST_PROCESSES = 4096;
+
 export interface RunLimits {
   /** The limit of RAM and swap together; 0: no limit. */
   readonly ramMB: number;

@@ -33,6 +33,7 @@ export async function openVersion1(
     memory: await make('memory'),
     cpu: await make('cpu'),
     accounting: await make('cpuacct'),
+    pids: await make('pids'),
   };
   if (root.memory === undefined && root.cpu === undefined) {
     for (const directory of directoriesOf(root)) await files.remove(directory);

@@ -15,6 +15,8 @@ import { Hierarchy, reasonOf, VERSION_2 } from './hierarchy.js';
 import type { OwnGroup } from './own-groups.js';
 
 const CONTROLLERS = ['memory', 'cpu'];
+/** The controller of the number of processes, which nobody asked for: limits hold without it. */
+const PIDS = 'pids';
 const DAEMON = 'daemon';
 /** How many times the processes are listed again, because they may fork while they are moved. */
 const MOST_PASSES = 20;
@@ -46,20 +48,25 @@ export async function openVersion2({
   try {
     await files.make(accounting);
     if (!isTop(files, home)) await moveAll(files, home, join(accounting, DAEMON));
-    for (const controller of CONTROLLERS)
-      if (!missing.includes(controller))
+    for (const controller of [...CONTROLLERS, PIDS])
+      if (given.includes(controller))
         for (const group of [home, accounting])
           await files.write(group, 'cgroup.subtree_control', `+${controller}`);
   } catch (error) {
     return `the control group of Drover cannot be divided: ${reasonOf(error)}`;
   }
-  const of = (controller: string) => (missing.includes(controller) ? undefined : accounting);
+  const of = (controller: string) => (given.includes(controller) ? accounting : undefined);
   const what = missing.map((controller) => (controller === 'memory' ? 'ramMB' : controller));
   const advisory =
     missing.length === 0
       ? null
       : `${what.join(' and ')} is advisory (its control group was not given the controller ${missing})`;
-  return new Hierarchy(files, VERSION_2, { memory: of('memory'), cpu: of('cpu'), accounting }, advisory);
+  return new Hierarchy(
+    files,
+    VERSION_2,
+    { memory: of('memory'), cpu: of('cpu'), accounting, pids: of(PIDS) },
+    advisory,
+  );
 }
 
 /**

@@ -43,8 +43,8 @@ describe('control groups of version 2', () => {
     await groupsOf(files);
     expect(files.says(SERVICE, 'cgroup.procs')).toBe('');
     expect(files.says(`${SERVICE}/${NAME}/daemon`, 'cgroup.procs')).toBe('10\n11');
-    expect(files.says(SERVICE, 'cgroup.subtree_control')).toBe('memory cpu');
-    expect(files.says(`${SERVICE}/${NAME}`, 'cgroup.subtree_control')).toBe('memory cpu');
+    expect(files.says(SERVICE, 'cgroup.subtree_control')).toBe('memory cpu pids');
+    expect(files.says(`${SERVICE}/${NAME}`, 'cgroup.subtree_control')).toBe('memory cpu pids');
   });
 
   it('hold RAM without swap, and a quota of the processor', async () => {
@@ -55,6 +55,7 @@ describe('control groups of version 2', () => {
     expect(files.says(RUN_GROUP, 'memory.max')).toBe(String(64 * 1024 * 1024));
     expect(files.says(RUN_GROUP, 'memory.swap.max')).toBe('0');
     expect(files.says(RUN_GROUP, 'cpu.max')).toBe('150000 100000');
+    expect(files.says(RUN_GROUP, 'pids.max')).toBe('4096');
     expect(groups.advisory).toBeNull();
   });
 
@@ -78,11 +79,16 @@ describe('control groups of version 2', () => {
   it('name their processes, apart from those that cannot be seen here, and end all in one step', async () => {
     const files = service();
     const groups = await groupsOf(files);
-    await groups.open(RUN, { ramMB: 64, cpu: 0 });
+    await groups.open(RUN, { ramMB: 64, cpu: 50 });
     files.put(RUN_GROUP, 'cgroup.procs', '0\n20\n21\n');
-    expect(groups.pids(RUN)).toEqual([20, 21]);
+    expect([groups.pids(RUN), groups.allPids()]).toEqual([
+      [20, 21],
+      [20, 21],
+    ]);
     expect(groups.pids({ ...RUN, run: 5 })).toEqual([]);
     await groups.kill(RUN);
+    expect(files.says(RUN_GROUP, 'pids.max'), 'what forks meanwhile').toBe('0');
+    expect(files.says(RUN_GROUP, 'cpu.max'), 'what ends needs the processor').toBe('max');
     expect(files.says(RUN_GROUP, 'cgroup.kill')).toBe('1');
   });
 
@@ -122,7 +128,7 @@ describe('control groups of version 2', () => {
     files.put('', 'cgroup.procs', '1\n10\n');
     await groupsOf(files, '', false);
     expect(files.says('', 'cgroup.procs')).toBe('1\n10');
-    expect(files.says(NAME, 'cgroup.subtree_control')).toBe('memory cpu');
+    expect(files.says(NAME, 'cgroup.subtree_control')).toBe('memory cpu pids');
   });
 
   it('are undone by the unit of systemd when the daemon has ended', async () => {
@@ -137,8 +143,8 @@ describe('control groups of version 2', () => {
       .replace('/sys/fs/cgroup', files.mountPoint)
       .replace('/proc/self/cgroup', `${files.mountPoint}/self`);
     execFileSync('/bin/sh', ['-c', here]);
-    expect(files.says(SERVICE, 'cgroup.subtree_control')).toBe('-memory -cpu');
-    expect(files.says(`${SERVICE}/${NAME}`, 'cgroup.subtree_control')).toBe('-memory -cpu');
+    expect(files.says(SERVICE, 'cgroup.subtree_control')).toBe('-memory -cpu -pids');
+    expect(files.says(`${SERVICE}/${NAME}`, 'cgroup.subtree_control')).toBe('-memory -cpu -pids');
     expect(unit).toMatch(/^Delegate=yes\nEnvironment=DROVER_CONTROL_GROUP=delegated$/m);
   });
 

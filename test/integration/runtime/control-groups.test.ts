@@ -1,7 +1,7 @@
 /** Real control groups, of this machine; skipped where they are not to be had. Needs `npm run build`. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { pino } from 'pino';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -125,6 +125,24 @@ describe.skipIf(!(await isHere()))('control groups', () => {
     await until(() => expect(limits.wasOutOfMemory(RUN)).toBe(true));
     expect([limits.noteKills(RUN), limits.noteKills(RUN), limits.noteKills(RUN)]).toEqual([0, 1, 0]);
     expect(limits.wasOutOfMemory(RUN)).toBe(false);
+  });
+
+  it('bound a program that forks without end, and end all of it while it forks', async (context) => {
+    const limits = await limitsOf();
+    const directories = await limits.open(RUN, { ramMB: 64, cpu: 50 });
+    const counting = directories.find((directory) => existsSync(join(directory, 'pids.max')));
+    if (counting === undefined) return context.skip('this machine has no controller pids');
+    expect(readFileSync(join(counting, 'pids.max'), 'utf8')).toBe('4096\n');
+    // So that the machine does not notice.
+    writeFileSync(join(counting, 'pids.max'), '60');
+    spawnIn(directories, 'trap "" TERM; fork() { fork & fork & wait; }; fork');
+    await until(() => expect(fieldOf(directories, 'pids.events', 'max')).not.toBe('0'));
+    await limits.kill(RUN);
+    await until(() => expect(limits.pids(RUN)).toEqual([]));
+    const next = { ...RUN, run: 2 };
+    closing.push(() => limits.close(next));
+    for (const directory of await limits.open(next, { ramMB: 64, cpu: 50 }))
+      expect(directories).not.toContain(directory);
   });
 
   it('that cannot be joined are said so in the log, once, and the command runs', async () => {

@@ -26,6 +26,7 @@ const FILES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'memory.events': 'low 0\nmax 0\noom 0\noom_kill 0\n',
   },
   cpu: { 'cpu.max': 'max 100000\n' },
+  pids: { 'pids.max': 'max\n' },
 };
 
 export class FakeCgroup2 extends GroupFiles {
@@ -35,7 +36,7 @@ export class FakeCgroup2 extends GroupFiles {
   static withOwn(
     path: string,
     pids: readonly number[],
-    controllers = ['cpuset', 'cpu', 'memory'],
+    controllers = ['cpuset', 'cpu', 'memory', 'pids'],
   ): FakeCgroup2 {
     const fake = new FakeCgroup2();
     fake.#populate(fake.mountPoint, controllers);

@@ -36,6 +36,15 @@ it('reads over segments and counts lines of segments that are gone', async () =>
   expect((await readLastLines(directory, 100)).lines).toHaveLength(4);
 });
 
+it('reads no more bytes than wanted, but for the blocks and segments that it began', async () => {
+  const block = `${'x'.repeat(1023)}\n`.repeat(256);
+  for (let n = 0; n < 4; n++) segment(1 + n * 256, block);
+  const { lines, totalLines } = await readLastLines(directory, 1000, undefined, 300 * 1024);
+  expect(totalLines).toBe(1024);
+  expect(lines.length).toBeGreaterThanOrEqual(300);
+  expect(lines.length).toBeLessThanOrEqual(512);
+});
+
 it('counts everything and shows nothing when no line is wanted', async () => {
   segment(1, 'a\nb\nc\n');
   expect(await readLastLines(directory, 0)).toEqual({ lines: [], totalLines: 3 });

@@ -3,8 +3,9 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { afterEach, expect, it } from 'vitest';
 import { readProcess } from '../../../src/files/processes.js';
-import { InstanceProcesses, type Leader } from '../../../src/runtime/instance-processes.js';
+import { InstanceProcesses, type Leader, type RunGroups } from '../../../src/runtime/instance-processes.js';
 import { ProcessTable } from '../../../src/runtime/process-table.js';
+import type { RunId } from '../../../src/runtime/runtime.js';
 import { until } from '../../support/until.js';
 
 const RUN = { instanceId: 'aaaaaa', run: 1 };
@@ -138,4 +139,24 @@ it('reaches the group that a shell leads beside the program, and nothing that ha
   expect(processes.isGroupGone(own)).toBe(false);
   await processes.signal(RUN, own, 'SIGKILL');
   await until(() => expect(processes.isGroupGone(own)).toBe(true));
+});
+
+it('reads no environment of what is in the group of another run, and ends a group as a whole', async () => {
+  const { pid } = await start(`${rootId}/aaaaaa/1`);
+  const killed: RunId[] = [];
+  const groups: RunGroups = {
+    pids: () => [],
+    allPids: () => [pid],
+    kill: async (run) => void killed.push(run),
+  };
+  const grouped = new InstanceProcesses(table, rootId, 'process', groups);
+  expect([await processes.isAlive(RUN, undefined), await grouped.isAlive(RUN, undefined)]).toEqual([
+    true,
+    false,
+  ]);
+  await grouped.signal(RUN, undefined, 'SIGTERM');
+  expect(killed).toEqual([]);
+  await grouped.signal(RUN, undefined, 'SIGKILL');
+  expect(killed).toEqual([RUN]);
+  expect(readProcess(pid)?.isZombie).toBe(false);
 });

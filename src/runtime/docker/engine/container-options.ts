@@ -1,13 +1,12 @@
 /** The request for the container of a start. Pure. */
 import type { SegmentLimits } from '../../../logs/segments.js';
+import { MOST_PROCESSES } from '../../limits/resource-limits.js';
 import { AUTHORITY_IN_CONTAINER, type RunId, type StartSpec } from '../../runtime.js';
 import type { DockerSettings } from './docker-settings.js';
 
 const MB = 1024 * 1024;
 /** The least memory that engines accept. */
 const LEAST_MEMORY_BYTES = 6 * MB;
-/** The most processes of a container: enough for a large JVM, and a bound for fork bombs. */
-const MOST_PROCESSES = 4096;
 const CPU_PERIOD_US = 100_000;
 
 export const ROOT_LABEL = 'drover.root';
