@@ -163,7 +163,7 @@ export class InstanceProcesses {
   }
 
   /**
-   * The processes in the groups of all runs. Those of other runs are no members, so their environments are not read:
+   * The processes in the groups of all runs. Members of other runs are left out before their environments are read:
    * the environments of a thousand throttled processes would hold up the daemon for minutes.
    */
   #inGroups(entries: readonly MarkedEntry[]): ReadonlySet<number> {

@@ -38,7 +38,7 @@ async function costOf(work: () => Promise<unknown>): Promise<Cost> {
   return { turnMs, allMs };
 }
 
-/** What a text of 1 MiB may cost: others wait for one turn. */
+/** The most that a text of 1 MiB may cost: others wait for one turn. */
 const MOST: Cost = { turnMs: 50, allMs: 1000 };
 /** How much more the work may take than `slowness` says, because other work of the machine comes and goes. */
 const LEEWAY = 1.5;

@@ -12,7 +12,7 @@ const NODES_A_PLACEMENT = 40;
 
 export class Room {
   readonly #pace: Pace;
-  /** What the first instance of a content takes beside its placement, in placements. */
+  /** The cost of the first instance of a content beside its placement, in placements. */
   readonly #lookCost: number;
   readonly #shortages = new Map<string, Shortage>();
   readonly #wanted = new Map<string, number>();

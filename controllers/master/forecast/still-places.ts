@@ -35,7 +35,7 @@ export class StillPlaces {
   readonly #contents = new Map<string, Configuration>();
   /** The content that an instance without a place, or at rest, takes at its next start, by instance id. */
   readonly #taken = new Map<string, InstanceContent>();
-  /** What the contents ask of a node, by hash. */
+  /** The needs of the contents, by hash. */
   readonly #questions = new Map<string, Question>();
   #placed = 0;
 

@@ -13,7 +13,7 @@ const CPU_PERIOD_US = 100_000;
 const BYTES_PER_MB = 1024 * 1024;
 
 /** The control file with the limit of processes, in both versions. */
-export const MOST_PROCESSES_FILE = 'pids.max';
+const MOST_PROCESSES_FILE = 'pids.max';
 
 /** The directories of one run's group. In version 2 all are the same. Undefined: that controller is missing. */
 export interface RunGroup {
