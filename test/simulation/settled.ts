@@ -42,7 +42,7 @@ function* instanceOf(fleet: Fleet, record: InstanceRecord): Generator<string> {
   const said = `${id} ${desired.goal}/${desired.restartToken} on ${placement?.nodeId}: ${status.state} ${status.reason} ${status.message}`;
   const isLost = placement !== null && fleet.machines.get(placement.nodeId)?.isGone === true;
   if (isLost) {
-    const isMarked = status.state === 'OFFLINE' || status.reason === 'reported';
+    const isMarked = status.state === 'OFFLINE' || isReported(status);
     if (desired.goal === 'run' && status.state !== 'STOPPED' && !isMarked)
       yield `${said}, and its node is lost`;
     return;
@@ -52,7 +52,12 @@ function* instanceOf(fleet: Fleet, record: InstanceRecord): Generator<string> {
   if (desired.goal === 'remove') yield `${said}, and should be gone`;
   if (isUp && node !== placement.nodeId) yield `${said}, and has no process there`;
   if (!isUp && node !== undefined) yield `${said}, and runs on ${node}`;
-  if (status.reason !== 'reported' && !isTrue(fleet, record, isUp)) yield `${said}, which is not so`;
+  if (!isReported(status) && !isTrue(fleet, record, isUp)) yield `${said}, which is not so`;
+}
+
+/** Shown as an app or a tool has put it. At rest the reason still says why nothing runs. */
+function isReported({ reason, message }: InstanceRecord['status']): boolean {
+  return reason === 'reported' || message?.startsWith('reported ') === true;
 }
 
 /** Whether the record says what is. What an app has said of itself stands until something happens. */
