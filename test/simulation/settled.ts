@@ -107,11 +107,15 @@ function* servicesOf(fleet: Fleet): Generator<string> {
   for (const { configuration: name, minimum } of sources?.minimums() ?? []) {
     const actual = sources?.actualOf(name) ?? 0;
     const maximum = fleet.files.get(name)?.maximumServiceCount ?? Number.POSITIVE_INFINITY;
-    if (actual < Math.min(minimum, maximum)) yield `${actual} of ${minimum} ${name} stand`;
     let wanted = 0;
-    for (const record of fleet.invariants.book.instances.values())
-      if (record.configurationName === name && record.desired.goal === 'run' && !isReplaced(fleet, record))
-        wanted++;
+    // An instance that keeps failing holds its slot, and `actualOf` leaves it out.
+    let failing = 0;
+    for (const record of fleet.invariants.book.instances.values()) {
+      if (record.configurationName !== name || record.desired.goal !== 'run') continue;
+      if (!isReplaced(fleet, record)) wanted++;
+      if (record.status.keepsFailing === true) failing++;
+    }
+    if (actual + failing < Math.min(minimum, maximum)) yield `${actual} of ${minimum} ${name} stand`;
     if (wanted > maximum) yield `${wanted} of ${name} are wanted, ${maximum} allowed`;
   }
 }
