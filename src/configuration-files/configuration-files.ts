@@ -14,6 +14,12 @@ import type {
   ConfigurationRecord,
   ConfigurationWarning,
 } from '../model/configuration.js';
+import {
+  type ConfigurationOverrides,
+  fileOf,
+  type OverriddenState,
+  withoutOverride,
+} from '../model/configuration-overrides.js';
 import { DroverError, messageOf } from '../model/errors.js';
 import type { MirrorReader } from '../store/mirror.js';
 import type { Logger } from '../telemetry/logger.js';
@@ -58,12 +64,13 @@ interface ConfigurationFilesOptions {
   /** The files of this node. Only this part reads them. */
   readonly source: DirectorySource;
   /** Decides what the files mean for the records. Started and stopped with this part. */
-  readonly follower: RecordFollower;
+  readonly follower: RecordFollower & ConfigurationEditor;
   /** Changes the records first, on a store that masters share. Default: writes the files first. */
   readonly editor?: ConfigurationEditor;
   /** The other masters; absent: this is the only master. */
   readonly others?: OtherFiles;
   readonly configurations: MirrorReader<ConfigurationRecord>;
+  readonly overrides: MirrorReader<ConfigurationOverrides>;
   readonly logger: Logger;
   readonly clock: Clock;
 }
@@ -77,7 +84,7 @@ interface PutOptions {
 export class ConfigurationFiles implements Part {
   readonly #options: ConfigurationFilesOptions;
   readonly #source: DirectorySource;
-  readonly #editor: ConfigurationEditor;
+  readonly #fileEditor: ConfigurationEditor;
   readonly #watch: ConfigurationWatch;
   readonly #schedule: LookSchedule;
   readonly #stopping = new AbortController();
@@ -99,7 +106,7 @@ export class ConfigurationFiles implements Part {
   constructor(options: ConfigurationFilesOptions) {
     this.#options = options;
     this.#source = options.source;
-    this.#editor = options.editor ?? new ConfigurationFileWriter(options.source, options.configurations);
+    this.#fileEditor = options.editor ?? new ConfigurationFileWriter(options.source, options.configurations);
     this.#schedule = new LookSchedule(options.clock, () => void this.#queue.add(() => this.#lookAtHints()));
     options.source.onDoubt((file) => this.#hint(file));
     this.#watch = new ConfigurationWatch({
@@ -114,7 +121,8 @@ export class ConfigurationFiles implements Part {
    * in force.
    */
   async start(): Promise<void> {
-    await removeUnfinishedWrites(this.#source.directory);
+    await this.#source.decideWrites();
+    if (this.#source.writes === 'file') await removeUnfinishedWrites(this.#source.directory);
     await this.#options.follower.start();
     this.#isStarted = true;
     await this.#queue.add(() => this.#look(() => this.#source.read({ isFinal: true })));
@@ -151,9 +159,11 @@ export class ConfigurationFiles implements Part {
    * it was read; the file is then looked at again.
    */
   async isInForce(record: ConfigurationRecord): Promise<boolean> {
+    const { name } = record.configuration;
     return (
       record.sourceNode !== this.#source.nodeId ||
-      this.waiting().has(record.configuration.name) ||
+      this.#options.overrides.get(name)?.value.is === 'made' ||
+      this.waiting().has(name) ||
       this.#source.isAsRead(record.sourceFile)
     );
   }
@@ -168,8 +178,8 @@ export class ConfigurationFiles implements Part {
     return this.#options.follower.conflicts();
   }
 
-  /** Where the files are: an absolute path on this node. */
-  place(): { readonly nodeId: string; readonly directory: string } {
+  /** Where the files are, an absolute path on this node, and where changes through the API go. */
+  place(): Pick<DirectorySource, 'nodeId' | 'directory' | 'writes'> {
     return this.#source;
   }
 
@@ -179,7 +189,7 @@ export class ConfigurationFiles implements Part {
   }
 
   /**
-   * Writes the file, then the store. Once both are durable, resolves with warnings about fields without effect. The
+   * Writes the file, then the store; only the store, where Drover does not write the files. Once both are durable, resolves with warnings about fields without effect. The
    * file keeps fields that the schema does not know.
    * Throws DRV_CONFIGURATION_INVALID, DRV_CONFIGURATION_CHANGED or DRV_CONFIGURATION_NOT_WRITABLE; then nothing
    * changed. Throws also what the store throws; then the file stands, and applies as soon as the store takes writes.
@@ -191,23 +201,74 @@ export class ConfigurationFiles implements Part {
   ): Promise<{ warnings: readonly ConfigurationWarning[] }> {
     const parsed = validateConfiguration(name, input);
     const text = configurationFileText(name, input);
-    await this.#change(async () => {
-      // Note the writer first: a round of the controller may see the file before `write` resolves.
-      this.#source.origins.noteWriter(name, by);
-      await this.#editor.write(name, { text, parsed }, precondition).catch((error: unknown) => {
-        this.#source.origins.noteWriter(name, undefined);
-        throw error;
-      });
-    });
+    this.#requireWritable(name);
+    await this.#change(() =>
+      this.#writing(name, by, (editor) => editor.write(name, { text, parsed }, precondition)),
+    );
     return { warnings: parsed.warnings };
+  }
+
+  /**
+   * Takes the file's value of one field again, or the whole file; `field` undefined: the whole. Allowed, too, where
+   * changes are refused. Throws DRV_OVERRIDE_UNKNOWN.
+   */
+  async reset(name: string, field: string | undefined, by?: FileWriter): Promise<void> {
+    await this.#change(async () => {
+      const content = withoutOverride(this.#stateOf(name), field);
+      if (content === undefined)
+        throw new DroverError(
+          'DRV_OVERRIDE_UNKNOWN',
+          `configuration "${name}" has no override of ${field ?? 'a file'}: config overrides lists them`,
+        );
+      const text = configurationFileText(name, content);
+      const parsed = validateConfiguration(name, content);
+      await this.#writing(name, by, (editor) => editor.write(name, { text, parsed }));
+    });
   }
 
   /**
    * Removes every file whose configuration has this name, then the store's entry. Throws
    * DRV_CONFIGURATION_UNKNOWN, or DRV_CONFIGURATION_CHANGED.
    */
-  async remove(name: string, precondition?: Precondition): Promise<void> {
-    await this.#change(() => this.#editor.remove(name, precondition), new Set([name]));
+  async remove(name: string, { precondition, by }: PutOptions = {}): Promise<void> {
+    if (fileOf(this.#stateOf(name)) !== undefined) this.#requireWritable(name);
+    await this.#change(
+      () => this.#writing(name, by, (editor) => editor.remove(name, precondition)),
+      new Set([name]),
+    );
+  }
+
+  async #writing(
+    name: string,
+    by: FileWriter | undefined,
+    write: (editor: ConfigurationEditor) => Promise<void>,
+  ): Promise<void> {
+    const { origins, writes } = this.#source;
+    // Note the writer first: a round of the controller may see the file before `write` resolves.
+    origins.noteWriter(name, by);
+    await write(writes === 'file' ? this.#fileEditor : this.#options.follower).catch((error: unknown) => {
+      origins.noteWriter(name, undefined);
+      throw error;
+    });
+  }
+
+  /** Throws DRV_CONFIGURATION_OWNED when only files may change configurations. */
+  #requireWritable(name: string): void {
+    const { writes, origins, nodeId, directory } = this.#source;
+    if (writes !== 'refuse') return;
+    const { sourceFile: file = `${name}.json`, sourceNode: node = nodeId } =
+      fileOf(this.#stateOf(name)) ?? {};
+    const { commit } = origins.ofFile(file).origin;
+    const at = commit === null || node !== nodeId ? '' : `, at commit ${commit}`;
+    throw new DroverError(
+      'DRV_CONFIGURATION_OWNED',
+      `configuration "${name}" is changed in ${file} of node ${node} (${directory}${at}) and nowhere else: configurationWrites in config.json is "refuse"`,
+    );
+  }
+
+  #stateOf(name: string): OverriddenState {
+    const { configurations, overrides } = this.#options;
+    return { record: configurations.get(name)?.value, overrides: overrides.get(name)?.value };
   }
 
   /**

@@ -8,7 +8,9 @@ import {
   type ConfigurationRecord,
   configurationFileErrorSchema,
 } from '../model/configuration.js';
-import { type Reading, says } from './directory.js';
+import type { ConfigurationOverrides } from '../model/configuration-overrides.js';
+import type { MirrorReader } from '../store/mirror.js';
+import type { Reading } from './directory.js';
 
 export const fileStateSchema = z
   .enum(['in-force', 'pending', 'broken', 'shadowed', 'held-back', 'conflict'])
@@ -42,6 +44,7 @@ interface FileStateFacts {
   readonly nodeId: string;
   readonly files: ReadonlyMap<string, Reading>;
   readonly records: Iterable<[name: string, { readonly value: ConfigurationRecord }]>;
+  readonly overrides: Pick<MirrorReader<ConfigurationOverrides>, 'get'>;
   readonly faults: readonly ConfigurationFileError[];
   /** Configurations whose removal waits to be confirmed. */
   readonly waiting: ReadonlySet<string>;
@@ -96,7 +99,7 @@ interface ReadFile {
 }
 
 function judged(
-  { faults, conflicts, heldBack }: FileStateFacts,
+  { faults, conflicts, heldBack, overrides }: FileStateFacts,
   file: string,
   { reading, record }: ReadFile,
 ): { readonly state: FileState; readonly error: Why } {
@@ -106,8 +109,14 @@ function judged(
   // A valid file has at most one fault of its own: another file owns its name.
   const taken = faults.find((fault) => fault.file === file && fault.field === 'name' && fault.line === null);
   if (taken !== undefined) return { state: 'shadowed', error: placeOf(taken) };
-  const isInForce = record?.hash === reading.parsed.hash && says(reading, record.configuration.name);
-  if (!isInForce) {
+  const { name } = reading.parsed.configuration;
+  const override = overrides.get(name)?.value;
+  if (override?.is === 'absent' && override.file.hash === reading.parsed.hash)
+    return { state: 'pending', error: why(`a caller removed it; it returns by "config reset ${name}"`) };
+  // With overrides, the file is in force as far as they let it.
+  const content = override?.is === 'fields' ? override.file.hash : record?.hash;
+  const isInForce = content === reading.parsed.hash && record?.configuration.name === name;
+  if (record === undefined || !isInForce) {
     const refusal = faults.find((fault) => !fault.file.endsWith('.json') || fault.file === '*.json');
     return { state: 'pending', error: refusal === undefined ? null : placeOf(refusal) };
   }
@@ -119,11 +128,13 @@ function judged(
 
 /** The entry of a file that was not read: it is on another node, or gone. */
 function withoutReading(
-  { heldBack, waiting }: FileStateFacts,
+  { heldBack, overrides, waiting }: FileStateFacts,
   record: ConfigurationRecord,
-  isHere: boolean,
+  isFromHere: boolean,
 ): StatedFile {
   const { name } = record.configuration;
+  // A configuration that a caller made needs no file.
+  const isHere = isFromHere && overrides.get(name)?.value.is !== 'made';
   const reason = heldBack.get(name);
   const removalWaits = isHere && waiting.has(name);
   const gone = removalWaits

@@ -4,17 +4,29 @@ import type { Clock } from '../loop/clock.js';
 import type { ConfigurationRecord } from '../model/configuration.js';
 import {
   type ConfigurationHistory,
+  type ContentEnd,
   contentOriginSchema,
   contentsOf,
   endOf,
+  type NewContent,
   withContent,
 } from '../model/configuration-history.js';
+import {
+  type ConfigurationOverrides,
+  endedBy,
+  type NextState,
+  withFile,
+  withRemoval,
+  withWrite,
+} from '../model/configuration-overrides.js';
 import { DroverError } from '../model/errors.js';
 import { nameSchema } from '../model/names.js';
 import type { RolloutRecord } from '../model/rollout.js';
-import { configurationKey, historyKey, revisionKey } from '../store/keys.js';
+import { instantText, listText } from '../model/words.js';
+import { configurationKey, historyKey, overridesKey, revisionKey } from '../store/keys.js';
 import type { MirrorReader } from '../store/mirror.js';
 import { MAX_OPERATIONS, type Operation, type Store } from '../store/store.js';
+import type { Logger } from '../telemetry/logger.js';
 import { isConfigurationFile } from './directory.js';
 import type { ContentSource } from './history/content-origins.js';
 import { type ParsedConfiguration, validateConfiguration } from './parse.js';
@@ -26,15 +38,30 @@ export type RecordEdit =
       /** The file that has the content, and who wrote it. */
       readonly source: ContentSource;
       readonly parsed: Pick<ParsedConfiguration, 'configuration' | 'content' | 'hash'>;
+      /**
+       * `file`: a file that Drover does not write says so, and overrides may stay. `override`: a caller says so, and the
+       * file stays as it is. Absent: the content is the record, and overrides end.
+       */
+      readonly part?: 'file' | 'override' | undefined;
       /** The revision that the record must have; 0: it must not exist. */
       readonly expectedRevision: number;
     }
-  | { readonly do: 'remove'; readonly name: string; readonly expectedRevision: number };
+  | {
+      readonly do: 'remove';
+      readonly name: string;
+      /** The caller who removes the configuration, while its file stays. Absent: overrides end. */
+      readonly by?: Pick<OverrideMark, 'by' | 'reason'> | undefined;
+      readonly expectedRevision: number;
+    };
 
-/** The most changes in one transaction: each writes a record, its revision and its history. */
-const CHANGES_AT_ONCE = Math.floor(MAX_OPERATIONS / 3);
-/** The most content in one transaction: a store on etcd takes 1.5 MiB at once, and a content goes into two records. */
+type OverrideMark = Parameters<typeof withRemoval>[1];
+
+/** The most changes in one transaction: each writes a record, its revision, its history and its overrides. */
+const CHANGES_AT_ONCE = Math.floor(MAX_OPERATIONS / 4);
+/** The most content in one transaction: a store on etcd takes 1.5 MiB at once, and a content goes into three records. */
 const LONGEST_CONTENTS = 256 * 1024;
+/** The most ended overrides that a text names. */
+const MOST_NAMED = 5;
 /** The most characters of a caller's key name, and of the reason for a rollback. Histories keep both. */
 const LONGEST_WORDS = 500;
 
@@ -46,7 +73,9 @@ interface EditedState {
   readonly clock: Pick<Clock, 'now'>;
   readonly configurations: Pick<MirrorReader<ConfigurationRecord>, 'get'> & Shown;
   readonly histories: Pick<MirrorReader<ConfigurationHistory>, 'get' | 'setAside'> & Shown;
+  readonly overrides: Pick<MirrorReader<ConfigurationOverrides>, 'get' | 'setAside'> & Shown;
   readonly rollouts: Pick<MirrorReader<RolloutRecord>, 'get'> & Shown;
+  readonly logger: Pick<Logger, 'info'>;
 }
 
 /**
@@ -59,9 +88,9 @@ export async function transactionOf(
   sourceNode: string,
   state: EditedState,
 ): Promise<Operation[]> {
-  const { store, configurations, histories, rollouts } = state;
+  const { store, configurations, histories, overrides, rollouts } = state;
   const revision = await store.barrier();
-  await Promise.all([configurations, histories, rollouts].map((mirror) => mirror.until(revision)));
+  await Promise.all([configurations, histories, overrides, rollouts].map((mirror) => mirror.until(revision)));
   return edits.flatMap((edit) => operationsOf(edit, sourceNode, state));
 }
 
@@ -70,30 +99,85 @@ function operationsOf(edit: RecordEdit, sourceNode: string, state: EditedState):
   const { name, expectedRevision } = edit;
   const key = configurationKey(name);
   const before = state.configurations.get(name)?.value;
-  const kept = state.histories.get(name);
-  const keptRevision = kept?.revision ?? state.histories.setAside.get(name)?.revision ?? 0;
-  if (edit.do === 'remove') {
-    const removal: Operation = { do: 'remove', key, expectedRevision };
-    if (keptRevision === 0) return [removal];
-    return [removal, { do: 'remove', key: historyKey(name), expectedRevision: keptRevision }];
+  const { record, overrides, ended } = nextOf(edit, sourceNode, state);
+  const why = whyEnded(ended);
+  if (why !== undefined) state.logger.info({ configuration: name }, `configuration ${name}: ${why}`);
+  const all = overridesOperation(name, overrides, state);
+  const keptRevision = revisionIn(state.histories, name);
+  if (record === undefined) {
+    if (expectedRevision > 0 || before !== undefined) all.unshift({ do: 'remove', key, expectedRevision });
+    if (keptRevision > 0) all.push({ do: 'remove', key: historyKey(name), expectedRevision: keptRevision });
+    return all;
   }
-  const { origin, rollback } = edit.source;
-  const { configuration, hash } = edit.parsed;
-  const value: ConfigurationRecord = { configuration, sourceFile: origin.file, sourceNode, hash };
-  const record = written(key, value, expectedRevision);
+  all.unshift(written(key, record, expectedRevision));
   // If only the source changed, the history has this content already.
-  if (before?.hash === hash) return [record];
-  const contents = contentsOf(kept?.value, before);
-  const end =
-    rollback === undefined
-      ? endOf(state.rollouts.get(name)?.value, contents.at(-1)?.revision ?? '')
-      : ({ outcome: 'rolled-back', reason: rollback } as const);
-  const added = { revision: hash, origin: { ...origin, node: sourceNode }, at: state.clock.now(), end };
-  return [
-    record,
-    { do: 'put', key: revisionKey(hash), value: configuration },
+  if (before?.hash === record.hash || edit.do === 'remove') return all;
+  const { origin, rollback } = edit.source;
+  const contents = contentsOf(state.histories.get(name)?.value, before);
+  const end = endOf(state.rollouts.get(name)?.value, contents.at(-1)?.revision ?? '');
+  const added: NewContent = {
+    revision: record.hash,
+    origin: { ...origin, node: sourceNode },
+    at: state.clock.now(),
+    end: rollback === undefined ? withReason(end, why) : { outcome: 'rolled-back', reason: rollback },
+  };
+  all.push(
+    { do: 'put', key: revisionKey(record.hash), value: record.configuration },
     written(historyKey(name), withContent(contents, added), keptRevision),
-  ];
+  );
+  return all;
+}
+
+function nextOf(edit: RecordEdit, sourceNode: string, state: EditedState): NextState {
+  const { name } = edit;
+  const at = state.clock.now();
+  const before = {
+    record: state.configurations.get(name)?.value,
+    overrides: state.overrides.get(name)?.value,
+  };
+  const whole = endedBy(before.overrides, {});
+  if (edit.do === 'remove') {
+    if (edit.by !== undefined) return withRemoval(before, { ...edit.by, at });
+    return { record: undefined, overrides: undefined, ended: whole };
+  }
+  const { source, parsed, part } = edit;
+  const { key: by, file: sourceFile } = source.origin;
+  const commit = part === 'file' ? source.changedBy : undefined;
+  const { configuration, hash } = parsed;
+  const content = { configuration, sourceFile, sourceNode, hash, ...(commit !== undefined && { commit }) };
+  if (part === 'file') return withFile(content, before, at);
+  if (part === 'override')
+    return withWrite(content, before, { by, at, reason: source.rollback ?? source.reason ?? null });
+  return { record: content, overrides: undefined, ended: whole };
+}
+
+function overridesOperation(
+  name: string,
+  overrides: ConfigurationOverrides | undefined,
+  state: EditedState,
+): Operation[] {
+  const key = overridesKey(name);
+  const expectedRevision = revisionIn(state.overrides, name);
+  if (overrides !== undefined) return [written(key, overrides, expectedRevision)];
+  return expectedRevision === 0 ? [] : [{ do: 'remove', key, expectedRevision }];
+}
+
+function revisionIn(mirror: Pick<MirrorReader<unknown>, 'get' | 'setAside'>, name: string): number {
+  return mirror.get(name)?.revision ?? mirror.setAside.get(name)?.revision ?? 0;
+}
+
+/** Why overrides ended, for the log and the history; undefined: none did. */
+function whyEnded(ended: NextState['ended']): string | undefined {
+  if (ended.length === 0) return undefined;
+  const each = ended.map(({ field, mark: { by, at } }) => {
+    const who = by === null ? 'kept by "managed"' : `by key ${by}`;
+    return `${field ?? 'the whole configuration'} (${who}, ${instantText(at)})`;
+  });
+  return `the files changed, which ends what callers had set: ${listText(each, MOST_NAMED)}`;
+}
+
+function withReason(end: Omit<ContentEnd, 'at'>, why: string | undefined): Omit<ContentEnd, 'at'> {
+  return end.reason === null && why !== undefined ? { ...end, reason: why } : end;
 }
 
 /** Writes a record; `expectedRevision` 0: the record must not exist. */
@@ -119,6 +203,11 @@ const sourceSchema = z.object({
       .nullable(),
   }),
   rollback: z.string().max(LONGEST_WORDS).optional(),
+  reason: z.string().max(LONGEST_WORDS).optional(),
+  changedBy: z
+    .string()
+    .regex(/^[0-9a-f]{40,64}$/)
+    .optional(),
 });
 const expectedRevision = z.int().min(0);
 const questionSchema = z
@@ -129,9 +218,15 @@ const questionSchema = z
         name: nameSchema,
         source: sourceSchema,
         content: z.unknown(),
+        part: z.enum(['file', 'override']).optional(),
         expectedRevision,
       }),
-      z.object({ do: z.literal('remove'), name: nameSchema, expectedRevision }),
+      z.object({
+        do: z.literal('remove'),
+        name: nameSchema,
+        by: z.object({ by: z.string().nullable(), reason: z.string().nullable() }).optional(),
+        expectedRevision,
+      }),
     ]),
   )
   .min(1)
@@ -156,7 +251,7 @@ export function decodeEdits(question: unknown): RecordEdit[] {
     const { content, source, ...rest } = edit;
     return {
       ...rest,
-      source: { origin: source.origin, rollback: source.rollback },
+      source: { ...source, rollback: source.rollback },
       parsed: validateConfiguration(edit.name, content),
     };
   });

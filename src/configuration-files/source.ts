@@ -12,7 +12,14 @@ import type { Logger } from '../telemetry/logger.js';
 import { DirectoryReader, DirectoryUnusable, faultOf, type Reading } from './directory.js';
 import { FileWarningLog, fileWarnings } from './file-warnings.js';
 import { ContentOrigins } from './history/content-origins.js';
+import { isTracked } from './history/git-origins.js';
 import { SettledFiles } from './settled-files.js';
+
+/**
+ * Where changes through the API go. `file`: into the files. `state`: into the state, as overrides; the files are never
+ * written. `refuse`: nowhere, and the files are never written.
+ */
+export type ConfigurationWrites = 'file' | 'state' | 'refuse';
 
 /** What the controllers observe of the files. */
 export interface ConfigurationSource {
@@ -28,12 +35,21 @@ export interface ConfigurationSource {
   readonly directoryId: string | undefined;
   /** The origins of contents: who brought them. */
   readonly origins: Pick<ContentOrigins, 'of' | 'ofFile' | 'ofWriter'>;
+  readonly writes: ConfigurationWrites;
 }
+
+export const WRITES_TEXT: Readonly<Record<ConfigurationWrites, string>> = {
+  file: 'changes through the API go into its files',
+  state: 'its files are never written; changes through the API are overrides in the state',
+  refuse: 'its files are never written; changes through the API are refused',
+};
 
 interface DirectorySourceOptions {
   readonly nodeId: string;
   /** Absolute path of `configurations/`. */
   readonly directory: string;
+  /** The setting; default: `state` where git tracks files of the directory, else `file`. */
+  readonly writes?: ConfigurationWrites | undefined;
   readonly logger: Logger;
   readonly clock: Clock;
 }
@@ -58,6 +74,7 @@ export class DirectorySource implements ConfigurationSource {
   #links: readonly string[] = [];
   #onDoubt: ((file: string) => void) | undefined;
   #hasRead = false;
+  #writes: ConfigurationWrites = 'file';
   #fault: ConfigurationFileError | undefined;
 
   constructor(options: DirectorySourceOptions) {
@@ -71,6 +88,22 @@ export class DirectorySource implements ConfigurationSource {
 
   get files(): ReadonlyMap<string, Reading> | undefined {
     return this.#hasRead ? this.#settled.files : undefined;
+  }
+
+  get writes(): ConfigurationWrites {
+    return this.#writes;
+  }
+
+  /** Decides where changes go, and says it. Called once, before the first reading. */
+  async decideWrites(): Promise<void> {
+    const { writes, directory, logger } = this.#options;
+    const isOfGit = await isTracked(directory, (reason) =>
+      logger.warn({ reason }, `whether git tracks ${directory} is not known: ${reason}`),
+    );
+    this.#writes = writes ?? (isOfGit ? 'state' : 'file');
+    if (this.#writes === 'file' && !isOfGit) return;
+    const who = isOfGit ? 'git tracks its files' : 'config.json says so';
+    logger.info({ writes: this.#writes }, `${directory}: ${WRITES_TEXT[this.#writes]} (${who})`);
   }
 
   get suspects(): readonly string[] {

@@ -16,7 +16,7 @@ import type { KnownMasters } from '../channel/wrapper/known-masters.js';
 import { ConfigurationFiles } from '../configuration-files/configuration-files.js';
 import { LocalFiles } from '../configuration-files/local-files.js';
 import { decodeEdits, encodeEdits, transactionOf } from '../configuration-files/record-edits.js';
-import { DirectorySource } from '../configuration-files/source.js';
+import { type ConfigurationWrites, DirectorySource } from '../configuration-files/source.js';
 import type { AskingLeadership } from '../leadership/candidate.js';
 import { LeaderSearch } from '../leadership/leader-search.js';
 import type { MasterPeer } from '../leadership/leadership.js';
@@ -50,7 +50,9 @@ export interface SeveralMastersOptions {
   readonly paths: Pick<RootPaths, 'configurations' | 'templates' | 'data'>;
   readonly store: Store;
   /** The mirrors of the state. They are loaded before these parts start, and followed until the parts have stopped. */
-  readonly state: Pick<MasterState, 'configurations' | 'histories' | 'rollouts' | 'nodes'>;
+  /** Where changes through the API go; default: as git decides. */
+  readonly writes?: ConfigurationWrites | undefined;
+  readonly state: Pick<MasterState, 'configurations' | 'histories' | 'overrides' | 'rollouts' | 'nodes'>;
   readonly leadership: AskingLeadership;
   /** The other masters, remembered across restarts. */
   readonly known: KnownMasters;
@@ -82,7 +84,7 @@ export class SeveralMasters implements Part {
   readonly #starts: (() => Promise<void>)[];
 
   constructor(options: SeveralMastersOptions) {
-    const { nodeId, paths, store, state, leadership, dial, audit, shared } = options;
+    const { nodeId, paths, writes, store, state, leadership, dial, audit, shared } = options;
     const { clock, logger } = shared;
     this.#options = options;
     this.desk = new MasterDesk();
@@ -105,8 +107,8 @@ export class SeveralMasters implements Part {
       signal: this.#stopping.signal,
       logger,
     };
-    const { configurations, histories, rollouts } = state;
-    const edited = { store, clock, configurations, histories, rollouts };
+    const { configurations, histories, overrides, rollouts } = state;
+    const edited = { store, clock, configurations, histories, overrides, rollouts, logger };
     const door = openRecordDesk(
       {
         name: 'configurations',
@@ -118,12 +120,13 @@ export class SeveralMasters implements Part {
     );
     const basesOf = (name: string): Bases =>
       new Bases({ path: join(paths.data, 'views', `${name}.json`), store, logger });
-    const source = new DirectorySource({ nodeId, directory: paths.configurations, logger, clock });
+    const source = new DirectorySource({ nodeId, directory: paths.configurations, writes, logger, clock });
     const follower = new ConfigurationFollower({
       ...shared,
       source,
       localFiles: new LocalFiles(source),
       configurations,
+      overrides,
       store,
       door,
       bases: basesOf('configurations'),
@@ -146,6 +149,7 @@ export class SeveralMasters implements Part {
         reload: (asked) => others.reload(asked),
       },
       configurations,
+      overrides,
       logger,
       clock,
     });

@@ -7,7 +7,7 @@ import { ConfigurationFollower } from '../../controllers/master/configurations/f
 import { Bases } from '../../controllers/master/directories/bases.js';
 import { ConfigurationFiles } from '../configuration-files/configuration-files.js';
 import { transactionOf } from '../configuration-files/record-edits.js';
-import { DirectorySource } from '../configuration-files/source.js';
+import { type ConfigurationWrites, DirectorySource } from '../configuration-files/source.js';
 import type { Clock } from '../loop/clock.js';
 import type { MasterState } from '../state/master-state.js';
 import type { Store } from '../store/store.js';
@@ -18,7 +18,9 @@ interface SoleFilesOptions {
   readonly nodeId: string;
   /** Absolute paths of `configurations/` and `data/`. */
   readonly paths: { readonly configurations: string; readonly data: string };
-  readonly state: Pick<MasterState, 'configurations' | 'histories' | 'rollouts'>;
+  /** Where changes through the API go; default: as git decides. */
+  readonly writes?: ConfigurationWrites | undefined;
+  readonly state: Pick<MasterState, 'configurations' | 'histories' | 'overrides' | 'rollouts'>;
   readonly store: Store;
   readonly metrics: Metrics;
   readonly clock: Clock;
@@ -27,16 +29,17 @@ interface SoleFilesOptions {
 }
 
 export function buildSoleFiles(options: SoleFilesOptions): ConfigurationFiles {
-  const { nodeId, paths, state, store, clock, logger } = options;
-  const { configurations, histories, rollouts } = state;
-  const source = new DirectorySource({ nodeId, directory: paths.configurations, logger, clock });
-  const edited = { store, clock, configurations, histories, rollouts };
+  const { nodeId, paths, writes, state, store, clock, logger } = options;
+  const { configurations, histories, overrides, rollouts } = state;
+  const source = new DirectorySource({ nodeId, directory: paths.configurations, writes, logger, clock });
+  const edited = { store, clock, configurations, histories, overrides, rollouts, logger };
   const follower = new ConfigurationFollower({
     ...options,
     source,
     configurations,
+    overrides,
     door: { write: async (edits) => store.transact(await transactionOf(edits, nodeId, edited)) },
     bases: new Bases({ path: join(paths.data, 'views', 'configurations.json'), store, logger }),
   });
-  return new ConfigurationFiles({ source, follower, configurations, logger, clock });
+  return new ConfigurationFiles({ source, follower, configurations, overrides, logger, clock });
 }

@@ -188,6 +188,7 @@ async function lay(assembly: Assembly, before?: Pick<WithoutState, 'waitFor' | '
     ? new ofSeveral.SeveralMasters({
         nodeId,
         paths,
+        writes: configuration.configurationWrites,
         store,
         state: master.state,
         leadership: candidate,
@@ -203,7 +204,16 @@ async function lay(assembly: Assembly, before?: Pick<WithoutState, 'waitFor' | '
         shared,
       })
     : undefined;
-  const files = several?.files ?? buildSoleFiles({ ...shared, nodeId, paths, state: master.state, store });
+  const files =
+    several?.files ??
+    buildSoleFiles({
+      ...shared,
+      nodeId,
+      paths,
+      writes: configuration.configurationWrites,
+      state: master.state,
+      store,
+    });
   const dashboard = new DashboardFiles({ directory: DASHBOARD, isOn: configuration.dashboard });
   return {
     store,

@@ -125,7 +125,22 @@ const fieldsSchema = z.object({
   update: updateSchema.optional(),
 });
 
-export const configurationSchema = fieldsSchema.superRefine((configuration, context) => {
+/** The fields that a file may leave to callers. */
+const managedFieldSchema = z.enum(fieldsSchema.omit({ name: true }).keyof().options, {
+  error: 'must be a field of a configuration other than name and managed',
+});
+
+const allFieldsSchema = fieldsSchema.extend({
+  managed: z
+    .array(managedFieldSchema)
+    .max(64)
+    .optional()
+    .describe(
+      'fields whose value callers set, where Drover does not write the file, which has their first value',
+    ),
+});
+
+export const configurationSchema = allFieldsSchema.superRefine((configuration, context) => {
   const { readiness, availablePorts, runtime, stopTo } = configuration;
   if (runtime === 'docker' && stopTo === 'all') {
     const message =
@@ -172,6 +187,8 @@ export const configurationRecordSchema = z.object({
   sourceNode: z.string(),
   /** The hash that `hashConfiguration` makes of the content: the key of its revision. */
   hash: z.string(),
+  /** The last commit of git that changed the file. Absent: not known, or the file differs from the commit. */
+  commit: z.string().optional(),
 });
 export type ConfigurationRecord = Readonly<z.output<typeof configurationRecordSchema>>;
 /** A content and the hash that names it. */

@@ -82,6 +82,8 @@ const CLASSES: { readonly [Field in keyof Required<Configuration>]: Judge } = {
   readiness: 'live',
   // The rollout that brings the change reads the field.
   update: 'live',
+  // The merge of a file with overrides reads the field.
+  managed: 'live',
 };
 
 /**

@@ -89,6 +89,12 @@ const nodeFieldsSchema = z.strictObject({
   store: storeSettingsSchema
     .default({ kind: 'lmdb' })
     .describe('where a master keeps its state: a file of its own, or an etcd cluster'),
+  configurationWrites: z
+    .enum(['file', 'state', 'refuse'])
+    .optional()
+    .describe(
+      'where changes through the API go: into the files, into the state as overrides, or nowhere; default: state where git tracks files of configurations/, else file',
+    ),
   nodeTimeoutMs: z.int().min(4000).max(3_600_000).default(6000),
   maxUploadMB: z.int().min(1).max(1_048_576).default(512),
   instanceLogs: z

@@ -54,7 +54,7 @@ export async function contentOf(needs: Reads, name: string): Promise<Configurati
   const inspected = await inspectConfiguration(needs, name);
   if (inspected === undefined) throw unknownConfiguration(name);
   const { record, file, fileState } = inspected;
-  const isInForce = fileState === 'same' && file?.kind === 'valid';
+  const isInForce = fileState === 'same' && file?.kind === 'valid' && file.parsed.hash === record.hash;
   return {
     name,
     revision: record.hash,

@@ -10,6 +10,7 @@ import {
   type ConfigurationRecord,
   configurationFileErrorSchema,
 } from '../model/configuration.js';
+import { type ConfigurationOverrides, fileOf } from '../model/configuration-overrides.js';
 import { differencesOf, fieldDifferenceSchema } from '../model/field-differences.js';
 import type { InstanceRecord } from '../model/instance.js';
 import { shownInstanceId } from '../model/names.js';
@@ -21,7 +22,9 @@ import { withoutSecrets } from './shown-differences.js';
 
 export const fileStateSchema = z
   .enum(['same', 'different', 'broken', 'gone'])
-  .describe('same: the file is in force; any other: the file is not in force, or not yet');
+  .describe(
+    'same: the file is in force, with the overrides of callers; any other: the file is not in force, or not yet',
+  );
 
 const olderInstancesSchema = z.object({
   revision: z.string(),
@@ -68,7 +71,11 @@ interface InspectedConfiguration {
 
 /** Reads the file anew. Undefined: there is no such configuration. */
 export async function inspectConfiguration(
-  { configurations, configurationFiles }: Pick<Reads, 'configurations' | 'configurationFiles'>,
+  {
+    configurations,
+    configurationFiles,
+    overrides,
+  }: Pick<Reads, 'configurations' | 'configurationFiles' | 'overrides'>,
   name: string,
 ): Promise<InspectedConfiguration | undefined> {
   const before = configurations.get(name)?.value;
@@ -76,7 +83,8 @@ export async function inspectConfiguration(
   const file = await configurationFiles.inspect(before.sourceFile);
   // Read the record after the file, because the record may have changed while the file was read.
   const record = configurations.get(name)?.value;
-  return record && { record, file, fileState: stateOf(file, record.hash) };
+  const override = configurationFiles.place().writes === 'file' ? undefined : overrides.get(name)?.value;
+  return record && { record, file, fileState: stateOf(file, record, override) };
 }
 
 /** Compares one configuration. `showValues`: shows values that may be secrets too. Throws DRV_CONFIGURATION_UNKNOWN. */
@@ -129,10 +137,14 @@ function heldBackOf(
   return { revision: rollout.from ?? hash, message: rollout.message };
 }
 
-function stateOf(content: FileContent, hash: string): InspectedConfiguration['fileState'] {
-  if (content === undefined) return 'gone';
+function stateOf(
+  content: FileContent,
+  record: ConfigurationRecord,
+  overrides: ConfigurationOverrides | undefined,
+): InspectedConfiguration['fileState'] {
+  if (content === undefined) return overrides?.is === 'made' ? 'same' : 'gone';
   if (content.kind === 'broken') return 'broken';
-  return content.parsed.hash === hash ? 'same' : 'different';
+  return content.parsed.hash === fileOf({ record, overrides })?.hash ? 'same' : 'different';
 }
 
 function olderInstances(

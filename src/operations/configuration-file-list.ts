@@ -36,6 +36,7 @@ interface Counts {
   readonly outdated: number;
 }
 
+const NO_OVERRIDES = { get: () => undefined };
 const NO_INSTANCES: Counts = { current: 0, outdated: 0 };
 
 /** All files, by name. It also reads the git directory, if there is one. */
@@ -66,13 +67,14 @@ function appliedAt({ histories }: Pick<Reads, 'histories'>, { name, revision }: 
 
 /** The states of files, from what was read of them and what is in force. It does not look at the disk. */
 export function statesOfFiles(
-  needs: Pick<Reads, 'configurations' | 'configurationFiles' | 'rollouts'>,
+  needs: Pick<Reads, 'configurations' | 'configurationFiles' | 'overrides' | 'rollouts'>,
 ): StatedFile[] {
-  const { configurations, configurationFiles, rollouts } = needs;
+  const { configurations, configurationFiles, overrides, rollouts } = needs;
   return statedFiles({
     nodeId: configurationFiles.place().nodeId,
     files: configurationFiles.readings(),
     records: configurations.entries(),
+    overrides: configurationFiles.place().writes === 'file' ? NO_OVERRIDES : overrides,
     faults: configurationFiles.ownErrors(),
     waiting: configurationFiles.waiting(),
     heldBack: heldBackIn(rollouts.entries()),

@@ -16,6 +16,7 @@ import type { SessionRecord } from '../model/access/session.js';
 import type { AuditTrail } from '../model/audit.js';
 import type { Configuration, ConfigurationRecord } from '../model/configuration.js';
 import type { ConfigurationHistory } from '../model/configuration-history.js';
+import type { ConfigurationOverrides } from '../model/configuration-overrides.js';
 import type { InstanceRecord } from '../model/instance.js';
 import type { NodeConfiguration, NodeRecord } from '../model/node.js';
 import type { DrainProgress } from '../model/node-drain.js';
@@ -39,6 +40,8 @@ export interface Reads {
   /** How many instances have each content, by hash. */
   readonly instanceRevisions: Pick<InstanceCounts<string>, 'of'>;
   readonly histories: Pick<MirrorReader<ConfigurationHistory>, 'get'>;
+  /** What callers have changed of configurations whose files Drover does not write. */
+  readonly overrides: MirrorReader<ConfigurationOverrides>;
   readonly rollouts: MirrorReader<RolloutRecord>;
   readonly nodes: MirrorReader<NodeRecord>;
   readonly keys: MirrorReader<ApiKeyRecord>;

@@ -4,6 +4,7 @@ import type { ApiKeyRecord } from '../model/access/api-key.js';
 import type { SessionRecord } from '../model/access/session.js';
 import type { Configuration, ConfigurationRecord } from '../model/configuration.js';
 import type { ConfigurationHistory } from '../model/configuration-history.js';
+import type { ConfigurationOverrides } from '../model/configuration-overrides.js';
 import { hasEndedByItself, type InstanceRecord, type InstanceState, instanceOf } from '../model/instance.js';
 import type { NodeRecord } from '../model/node.js';
 import type { RolloutRecord } from '../model/rollout.js';
@@ -33,6 +34,8 @@ export class MasterState {
   readonly revisions: Mirror<Configuration>;
   /** The last contents of each configuration. */
   readonly histories: Mirror<ConfigurationHistory>;
+  /** What callers have changed, where Drover does not write the files. */
+  readonly overrides: Mirror<ConfigurationOverrides>;
   readonly nodes: Mirror<NodeRecord>;
   /** The rollouts by the name of the configuration. */
   readonly rollouts: Mirror<RolloutRecord>;
@@ -87,6 +90,7 @@ export class MasterState {
     );
     this.revisions = mirror(PREFIX.revisions, (value) => RECORD_SCHEMAS.revisions.parse(value));
     this.histories = mirror(PREFIX.histories, (value) => RECORD_SCHEMAS.histories.parse(value));
+    this.overrides = mirror(PREFIX.overrides, (value) => RECORD_SCHEMAS.overrides.parse(value));
     this.nodes = mirror(PREFIX.nodes, (value) => RECORD_SCHEMAS.nodes.parse(value));
     this.rollouts = mirror(PREFIX.rollouts, (value) => RECORD_SCHEMAS.rollouts.parse(value));
     this.keys = mirror(PREFIX.keys, (value) => RECORD_SCHEMAS.keys.parse(value));
@@ -151,9 +155,10 @@ export class MasterState {
   }
 
   #all(): Pick<Mirror<unknown>, 'start' | 'stop' | 'prefix' | 'setAside'>[] {
-    const { instances, configurations, revisions, histories, nodes, rollouts, keys, sessions } = this;
-    const records = [instances, configurations, revisions, histories, nodes, rollouts, keys, sessions];
-    return [...records, ...this.#credentials];
+    const { instances, configurations, revisions, histories, overrides, nodes, rollouts, keys, sessions } =
+      this;
+    const records = [instances, configurations, revisions, histories, overrides, nodes, rollouts, keys];
+    return [...records, sessions, ...this.#credentials];
   }
 }
 

@@ -5,6 +5,7 @@ import { sessionRecordSchema } from '../model/access/session.js';
 import { joinTokenRecordSchema, memberRecordSchema } from '../model/cluster.js';
 import { configurationRecordSchema, configurationSchema } from '../model/configuration.js';
 import { configurationHistorySchema } from '../model/configuration-history.js';
+import { configurationOverridesSchema } from '../model/configuration-overrides.js';
 import { instanceRecordSchema } from '../model/instance.js';
 import { nodeRecordSchema } from '../model/node.js';
 import { problemOf } from '../model/public-message.js';
@@ -18,6 +19,7 @@ export const RECORD_SCHEMAS = {
   configurations: configurationRecordSchema,
   revisions: configurationSchema,
   histories: configurationHistorySchema,
+  overrides: configurationOverridesSchema,
   instances: instanceRecordSchema,
   rollouts: rolloutRecordSchema,
   keys: apiKeyRecordSchema,

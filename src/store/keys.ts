@@ -4,6 +4,7 @@ export const PREFIX = {
   configurations: 'configurations/',
   revisions: 'revisions/',
   histories: 'history/',
+  overrides: 'overrides/',
   instances: 'instances/',
   rollouts: 'rollouts/',
   keys: 'keys/',
@@ -18,6 +19,7 @@ export const PREFIX = {
 export const configurationKey = (name: string): string => PREFIX.configurations + name;
 export const revisionKey = (hash: string): string => PREFIX.revisions + hash;
 export const historyKey = (name: string): string => PREFIX.histories + name;
+export const overridesKey = (name: string): string => PREFIX.overrides + name;
 export const instanceKey = (id: string): string => PREFIX.instances + id;
 export const rolloutKey = (configurationName: string): string => PREFIX.rollouts + configurationName;
 export const apiKeyKey = (label: string): string => PREFIX.keys + label;

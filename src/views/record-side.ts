@@ -17,6 +17,12 @@ interface RecordSideOptions<Value, Edit> {
   readonly hashOf: (value: Value) => string;
   /** The hash of an unreadable record that may be overwritten. Absent: an unreadable record counts as no content. */
   readonly hashOfAside?: (aside: SetAside) => string;
+  /** Other contents than the records have, such as those of files under overrides. Default: none. */
+  readonly besides?: {
+    names(): Iterable<string>;
+    /** The content; null: the name has none, whatever its record has; undefined: the record's content counts. */
+    hashOf(name: string): string | null | undefined;
+  };
   readonly store: Store;
   readonly door: RecordDoor<Edit | Removal>;
   /** Cuts edits into transactions, in order. */
@@ -35,7 +41,9 @@ export class RecordSide<Value, Edit> implements Contents {
   }
 
   get(name: string): string | undefined {
-    const { records, hashOf, hashOfAside } = this.#options;
+    const { records, hashOf, hashOfAside, besides } = this.#options;
+    const other = besides?.hashOf(name);
+    if (other !== undefined) return other ?? undefined;
     const record = records.get(name);
     if (record !== undefined) return hashOf(record.value);
     const aside = this.#aside.get(name);
@@ -45,6 +53,7 @@ export class RecordSide<Value, Edit> implements Contents {
   *keys(): Generator<string> {
     for (const [name] of this.#options.records.entries()) yield name;
     yield* this.#aside.keys();
+    yield* this.#options.besides?.names() ?? [];
   }
 
   /** Throws `Conflict` unless the record has this content. */

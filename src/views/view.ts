@@ -62,7 +62,15 @@ export interface Observation {
   readonly standing: Standing;
   /** True for a name whose present record came from this directory. */
   readonly brought: (name: string) => boolean;
+  /** The order of both sides by git, where the directory is an input that is never written. Default: it is written. */
+  readonly order?: (name: string) => SideOrder;
 }
+
+/**
+ * `newer`: the directory is at a commit after the one that brought the record. `behind`: it is at an earlier commit, or
+ * does not know that one. `unknown`: git does not tell, or the two have parted.
+ */
+export type SideOrder = 'newer' | 'behind' | 'unknown';
 
 /**
  * The files and the records of one kind. Writes throw `Conflict` or DRV_STORE_CONFLICT when a side has changed

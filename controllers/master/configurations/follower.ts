@@ -9,9 +9,11 @@ import { type Precondition, requireRevision } from '../../../src/configuration-f
 import type { RecordEdit } from '../../../src/configuration-files/record-edits.js';
 import type { FileConflict, RecordFollower } from '../../../src/configuration-files/record-follower.js';
 import type { ConfigurationFileError, ConfigurationRecord } from '../../../src/model/configuration.js';
+import type { ConfigurationOverrides } from '../../../src/model/configuration-overrides.js';
 import { DroverError, messageOf } from '../../../src/model/errors.js';
 import { publicMessage } from '../../../src/model/public-message.js';
 import { unknownConfiguration } from '../../../src/model/unknown.js';
+import type { MirrorReader } from '../../../src/store/mirror.js';
 import { untilShown } from '../../../src/store/modify.js';
 import type { Confirmed, ViewConflict } from '../../../src/views/view.js';
 import { DirectoryEngine, type DirectoryEngineOptions } from '../directories/reconciler.js';
@@ -27,6 +29,7 @@ type ConfigurationConflict = ViewConflict & FileConflict;
 interface ConfigurationFollowerOptions
   extends ConfigurationTreeOptions,
     Pick<DirectoryEngineOptions, 'bases' | 'clock' | 'logger' | 'metrics' | 'random'> {
+  readonly overrides: MirrorReader<ConfigurationOverrides>;
   /** Called when `faults` may answer something else. */
   readonly onFaults?: () => void;
 }
@@ -57,7 +60,11 @@ export class ConfigurationFollower implements RecordFollower, ConfigurationEdito
 
   async start(): Promise<void> {
     await this.#engine.start();
-    this.#unsubscribe = this.#options.configurations.onChange(() => this.wake());
+    const { configurations, overrides } = this.#options;
+    const ends = [configurations.onChange(() => this.wake()), overrides.onChange(() => this.wake())];
+    this.#unsubscribe = () => {
+      for (const end of ends) end();
+    };
   }
 
   stop(): Promise<void> {
@@ -114,13 +121,17 @@ export class ConfigurationFollower implements RecordFollower, ConfigurationEdito
     return [...faults.filter(({ file }) => !named.has(file)), ...inConflict];
   }
 
-  /** Writes the record, then the files of this master. The other masters' files follow by themselves. */
+  /**
+   * Writes the record, then the files of this master, unless Drover never writes them. The other masters' files follow by
+   * themselves.
+   */
   async write(name: string, { text, parsed }: NewContent, precondition?: Precondition): Promise<void> {
     const { hash } = parsed;
     await this.#edit(name, precondition, (record, expectedRevision) => {
       if (record?.hash === hash) return undefined;
       const source = this.#options.source.origins.ofWriter(name, record?.sourceFile ?? `${name}.json`);
-      return { do: 'put', name, source, parsed, expectedRevision };
+      const part = this.#tree.isInput ? 'override' : undefined;
+      return { do: 'put', name, source, parsed, part, expectedRevision };
     });
     await this.#tree.withText({ name, hash, text }, () => this.follow());
   }
@@ -128,7 +139,9 @@ export class ConfigurationFollower implements RecordFollower, ConfigurationEdito
   async remove(name: string, precondition?: Precondition): Promise<void> {
     await this.#edit(name, precondition, (_record, expectedRevision) => {
       if (expectedRevision === 0) throw unknownConfiguration(name);
-      return { do: 'remove', name, expectedRevision };
+      const { origin, reason = null } = this.#options.source.origins.ofWriter(name, '');
+      const by = this.#tree.isInput ? { by: origin.key, reason } : undefined;
+      return { do: 'remove', name, by, expectedRevision };
     });
   }
 
@@ -137,7 +150,8 @@ export class ConfigurationFollower implements RecordFollower, ConfigurationEdito
     precondition: Precondition | undefined,
     make: (record: ConfigurationRecord | undefined, revision: number) => RecordEdit | undefined,
   ): Promise<void> {
-    const { configurations, store, door } = this.#options;
+    const { configurations, store } = this.#options;
+    const { door } = this.#tree;
     for (let tries = 1; ; tries++) {
       const record = configurations.get(name);
       if (precondition !== undefined) requireRevision(name, record?.value.hash, precondition);
@@ -150,6 +164,7 @@ export class ConfigurationFollower implements RecordFollower, ConfigurationEdito
       } catch (error) {
         if (!DroverError.is(error, 'DRV_STORE_CONFLICT') || tries >= MOST_CONFLICTS) throw error;
         await untilShown(store, configurations);
+        await untilShown(store, this.#options.overrides);
       }
     }
   }

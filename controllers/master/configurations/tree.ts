@@ -10,6 +10,7 @@ import { inTransactions, type RecordEdit } from '../../../src/configuration-file
 import type { ConfigurationSource } from '../../../src/configuration-files/source.js';
 import { Conflict } from '../../../src/loop/reconciler.js';
 import type { ConfigurationRecord } from '../../../src/model/configuration.js';
+import { type ConfigurationOverrides, fileOf } from '../../../src/model/configuration-overrides.js';
 import { leftOfConfiguration } from '../../../src/state/left-of-record.js';
 import type { MirrorReader } from '../../../src/store/mirror.js';
 import type { Store } from '../../../src/store/store.js';
@@ -28,12 +29,18 @@ export interface ConfigurationTreeOptions {
   /** Absent: this is the only master, so the records follow its files and never the reverse. */
   readonly localFiles?: LocalFiles;
   readonly configurations: MirrorReader<ConfigurationRecord>;
+  readonly overrides: Pick<
+    MirrorReader<ConfigurationOverrides>,
+    'entries' | 'get' | 'isReady' | 'setAside' | 'until'
+  >;
   readonly store: Store;
   readonly door: RecordDoor<RecordEdit>;
   readonly logger: Logger;
 }
 
 export class ConfigurationTree implements ViewTree {
+  /** The door of the options; it resolves when the overrides show the edits, too. */
+  readonly door: RecordDoor<RecordEdit>;
   readonly #options: ConfigurationTreeOptions;
   readonly #there: RecordSide<ConfigurationRecord, RecordEdit>;
   /** The texts that clients wrote, by name and hash: they have fields that records do not keep. */
@@ -42,10 +49,22 @@ export class ConfigurationTree implements ViewTree {
 
   constructor(options: ConfigurationTreeOptions) {
     this.#options = options;
-    const { configurations: records, store, door } = options;
+    const { configurations: records, overrides, store } = options;
+    const door: RecordDoor<RecordEdit> = {
+      write: async (edits) => {
+        const revision = await options.door.write(edits);
+        await overrides.until(revision);
+        return revision;
+      },
+    };
+    this.door = door;
     this.#there = new RecordSide<ConfigurationRecord, RecordEdit>({
       records,
       hashOf: ({ hash, sourceFile, sourceNode }) => this.#mark(hash, sourceFile, sourceNode),
+      besides: {
+        names: () => (this.isInput ? [...overrides.entries()].map(([name]) => name) : []),
+        hashOf: (name) => this.#fileUnder(name),
+      },
       // With several masters, a file does not replace a record that this version cannot read: another version
       // may be able to read it.
       ...(this.isAlone && { hashOfAside: ({ revision }) => `unreadable ${revision}` }),
@@ -57,6 +76,11 @@ export class ConfigurationTree implements ViewTree {
 
   get isAlone(): boolean {
     return this.#options.localFiles === undefined;
+  }
+
+  /** True when Drover never writes the directory, so that records and files differ by overrides. */
+  get isInput(): boolean {
+    return this.#options.source.writes !== 'file';
   }
 
   /** The file that owned each name at the last observation. */
@@ -79,13 +103,16 @@ export class ConfigurationTree implements ViewTree {
   }
 
   observe(): Observation | undefined {
-    const { source, configurations } = this.#options;
+    const { source, configurations, overrides } = this.#options;
     const { files, suspects, fault, directoryId, nodeId } = source;
-    if (files === undefined || fault !== undefined || directoryId === undefined || !configurations.isReady)
-      return undefined;
+    if (files === undefined || fault !== undefined || directoryId === undefined) return undefined;
+    if (!configurations.isReady || !overrides.isReady) return undefined;
     this.#owners = ownersOf(files, configurations);
     const here = new Map<string, string>();
-    const undecided = new Set(this.isAlone ? [] : configurations.setAside.keys());
+    const undecided = new Set([
+      ...(this.isAlone ? [] : configurations.setAside.keys()),
+      ...overrides.setAside.keys(),
+    ]);
     const unsure = new Set(suspects);
     for (const [name, file] of this.#owners) {
       const reading = files.get(file);
@@ -101,6 +128,7 @@ export class ConfigurationTree implements ViewTree {
       undecided,
       standing: { directory, revision: configurations.revision },
       brought: (name) => this.#isBrought(name),
+      ...(this.isInput && { order: () => 'unknown' as const }),
     };
   }
 
@@ -140,9 +168,20 @@ export class ConfigurationTree implements ViewTree {
     return this.isAlone ? `${hash} ${file} ${node}` : hash;
   }
 
+  /** The content of the file under overrides; null: no file; undefined: the record has the content of the file. */
+  #fileUnder(name: string): string | null | undefined {
+    const overrides = this.#options.overrides.get(name)?.value;
+    if (overrides === undefined || !this.isInput) return undefined;
+    if (overrides.is === 'made') return null;
+    const { hash, sourceFile, sourceNode } = overrides.file;
+    return this.#mark(hash, sourceFile, sourceNode);
+  }
+
   #isBrought(name: string): boolean {
     const { source, configurations } = this.#options;
-    const record = configurations.get(name)?.value;
+    const overrides = this.#options.overrides.get(name)?.value;
+    if (overrides?.is === 'made') return false;
+    const record = fileOf({ record: configurations.get(name)?.value, overrides });
     if (record !== undefined) return record.sourceNode === source.nodeId;
     const left = leftOfConfiguration(configurations.setAside.get(name)?.value);
     return left?.sourceNode === source.nodeId && source.files?.has(left.sourceFile) !== true;
@@ -168,8 +207,9 @@ export class ConfigurationTree implements ViewTree {
       do: 'put',
       name,
       // With several masters the API writes the record first, so a changed file has no known writer.
-      source: this.isAlone ? origins.of(name, file) : origins.ofFile(file),
+      source: this.isAlone && !this.isInput ? origins.of(name, file) : origins.ofFile(file),
       parsed: reading.parsed,
+      part: this.isInput ? 'file' : undefined,
       expectedRevision: this.#there.revisionOf(name, expected),
     };
   }

@@ -14,6 +14,10 @@
  *   c         unknown    nothing   c is written there: it is new
  *   c         unknown    b         conflict: an old checkout, or made on both sides
  *
+ * A directory that is an input, such as a clone of git, is never written: where a row says "here", nothing is done. Git
+ * decides first: a file of a later commit than the record's is written there, and one of an earlier commit changes
+ * nothing.
+ *
  * Nobody else writes the records of the only master. So they are the bases, no row is a conflict, and nothing is
  * written here.
  */
@@ -24,6 +28,7 @@ import type {
   ConflictKind,
   Contents,
   RemovalThere,
+  SideOrder,
   ViewConflict,
 } from '../../../src/views/view.js';
 
@@ -48,6 +53,8 @@ export interface ViewFacts {
   readonly bases: ReadonlyMap<string, Base>;
   /** True when only this directory brings records. */
   readonly isAlone: boolean;
+  /** The order of both sides by git. Absent: the directory is written, too. */
+  readonly order?: ((name: string) => SideOrder) | undefined;
   /** Names that have vanished here, and that this directory had brought into the records. */
   readonly gone: readonly string[];
   /** Names whose removal waited to be confirmed. */
@@ -122,14 +129,29 @@ export function judge({ here, base, there, isDeleted }: Sides): Verdict {
 
 /** The verdict on one name, whether or not its removal waits. `isDeleted`: its file was removed on purpose. */
 export function verdictOf(
-  { here, bases, there, isAlone }: Pick<ViewFacts, 'here' | 'bases' | 'there' | 'isAlone'>,
+  { here, bases, there, isAlone, order }: Pick<ViewFacts, 'here' | 'bases' | 'there' | 'isAlone' | 'order'>,
   name: string,
   isDeleted = false,
 ): Verdict {
   const present = there.get(name);
   const base = isAlone ? baseOf(present) : bases.get(name);
   const verdict = judge({ here: here.get(name), base, there: present, isDeleted });
-  return isAlone && verdict === 'write-here' ? 'settled' : verdict;
+  if (isAlone) return verdict === 'write-here' ? 'settled' : verdict;
+  return order === undefined ? verdict : byOrder(verdict, order(name), { here: here.get(name), isDeleted });
+}
+
+/** The verdict on an input, which git may change. */
+function byOrder(
+  verdict: Verdict,
+  order: SideOrder,
+  { here, isDeleted }: Pick<Sides, 'here' | 'isDeleted'>,
+): Verdict {
+  // A file that says the same by a later commit must later win over the commits before.
+  if (order === 'newer' && here !== undefined) return 'write-there';
+  if (order === 'newer' && isDeleted) return 'remove-there';
+  if (verdict === 'write-here' || verdict === 'remove-here') return 'settled';
+  const isChange = verdict !== 'settled' && verdict !== 'agree';
+  return order === 'behind' && isChange ? 'settled' : verdict;
 }
 
 export function planView(facts: ViewFacts): ViewPlan {

@@ -170,7 +170,7 @@ export class DirectoryEngine implements Reconciler<Facts, ViewStep>, DirectoryFo
       this.#decided = { ...this.#decided, steps: [], conflicts: [] };
       return undefined;
     }
-    const { here, there, undecided, standing, brought } = observation;
+    const { here, there, undecided, standing, brought, order } = observation;
     const waiting = bases.waiting(standing);
     if (this.#seenIn !== standing.directory) this.#seen = new Set(waiting);
     this.#seenIn = standing.directory;
@@ -180,7 +180,7 @@ export class DirectoryEngine implements Reconciler<Facts, ViewStep>, DirectoryFo
       (name) => here.get(name) === undefined && !undecided.has(name) && brought(name),
     );
     this.#facts = {
-      ...{ here, there, undecided, standing, waiting, gone, isAlone, doRemovalsWait },
+      ...{ here, there, undecided, standing, waiting, gone, isAlone, doRemovalsWait, order },
       confirmed: this.#confirmed,
       bases: bases.of(standing),
     };

@@ -113,6 +113,7 @@ export const configurationHistoryRoutes: readonly Route[] = [
       'DRV_CONFIGURATION_UNKNOWN',
       'DRV_REVISION_UNKNOWN',
       'DRV_CONFIGURATION_CHANGED',
+      'DRV_CONFIGURATION_OWNED',
       'DRV_CONFIGURATION_NOT_WRITABLE',
       'DRV_DISK_WRITE_FAILED',
       'DRV_STORE_WRITE_FAILED',

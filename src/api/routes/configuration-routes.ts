@@ -75,6 +75,7 @@ export const configurationRoutes: readonly Route[] = [
     summary: 'Creates or replaces a configuration; Warning headers name the fields without effect.',
     errors: [
       'DRV_CONFIGURATION_CHANGED',
+      'DRV_CONFIGURATION_OWNED',
       'DRV_CONFIGURATION_NOT_WRITABLE',
       'DRV_DISK_WRITE_FAILED',
       'DRV_STORE_WRITE_FAILED',
@@ -103,6 +104,7 @@ export const configurationRoutes: readonly Route[] = [
     errors: [
       'DRV_CONFIGURATION_UNKNOWN',
       'DRV_CONFIGURATION_CHANGED',
+      'DRV_CONFIGURATION_OWNED',
       'DRV_CONFIGURATION_NOT_WRITABLE',
       'DRV_DISK_WRITE_FAILED',
       'DRV_STORE_WRITE_FAILED',
@@ -112,7 +114,10 @@ export const configurationRoutes: readonly Route[] = [
     answers: { 204: { description: 'removed' } },
     handle: async ({ params, request }, { configurationFiles }, reply) => {
       if (!nameSchema.safeParse(params.name).success) throw unknownConfiguration(params.name);
-      await configurationFiles.remove(params.name, preconditionOf(request));
+      await configurationFiles.remove(params.name, {
+        precondition: preconditionOf(request),
+        by: { key: callerOf(request) },
+      });
       sendNoContent(reply);
     },
   }),

@@ -12,12 +12,18 @@ export interface FileWriter {
   readonly key: string;
   /** Why an older content is brought back; absent: the write is no rollback. */
   readonly rollback?: string;
+  /** Why the caller writes; absent: the caller did not say. */
+  readonly reason?: string | undefined;
 }
 
 export interface ContentSource {
   readonly origin: Omit<ContentOrigin, 'node'>;
   /** Why the former content is taken back; undefined: the change is no rollback. */
   readonly rollback: string | undefined;
+  /** Why a caller wrote the content. */
+  readonly reason?: string | undefined;
+  /** The last commit that changed the file. Absent: not known, or the file differs from it. */
+  readonly changedBy?: string | undefined;
 }
 
 /** The part of a reading that matters here. An unchanged file keeps its signature. */
@@ -78,8 +84,8 @@ export class ContentOrigins {
 
   /** The source of a write that `noteWriter` announced. It has no commit, because the file may not exist yet. */
   ofWriter(name: string, file: string): ContentSource {
-    const { key = null, rollback } = this.#writers.get(name) ?? {};
-    return { origin: { file, key, commit: null, isDirty: null }, rollback };
+    const { key = null, rollback, reason } = this.#writers.get(name) ?? {};
+    return { origin: { file, key, commit: null, isDirty: null }, rollback, reason };
   }
 
   /** Notes who is about to write the file of a configuration; undefined: forget the writer. */

@@ -112,6 +112,20 @@ export async function gitOriginsOf(
 }
 
 /**
+ * True when git tracks files of the directory, by whatever link or work tree. False where git does not answer; then
+ * `onFailure` gets the reason.
+ */
+export async function isTracked(directory: string, onFailure: (reason: string) => void): Promise<boolean> {
+  if (!(await isInWorkTree(directory))) return false;
+  try {
+    return (await git(directory, 'ls-files', '-z', '--', '.')) !== '';
+  } catch (error) {
+    onFailure(messageOf(error));
+    return false;
+  }
+}
+
+/**
  * True when the directory or one above it has a `.git`. Outside of work trees this saves a start of git, and
  * a warning where git is not installed.
  */

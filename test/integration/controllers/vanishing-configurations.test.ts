@@ -29,9 +29,10 @@ beforeEach(async () => {
   source.onDoubt((file) => doubts.push(file));
   plane = new ControlPlane({ clock, isInForce: ({ sourceFile }) => source.isAsRead(sourceFile) });
   const { store, master, metrics } = plane;
-  const edited = { ...master.state, store, clock };
+  const edited = { ...master.state, store, clock, logger };
   follower = new ConfigurationFollower({
     ...{ source, store, metrics, clock, logger, configurations: edited.configurations },
+    overrides: edited.overrides,
     door: { write: async (edits) => store.transact(await transactionOf(edits, 'master', edited)) },
     bases: new Bases({ path: join(directory, 'bases'), store, logger }),
     random: () => 0.5,

@@ -46,12 +46,14 @@ export class SoleMaster implements MasterRole {
           return undefined;
         }),
     });
-    const { configurations, histories, rollouts } = this.master.state;
-    const edited = { store, clock: life.clock, configurations, histories, rollouts };
+    const { configurations, histories, overrides, rollouts } = this.master.state;
+    const { logger } = options;
+    const edited = { store, clock: life.clock, configurations, histories, overrides, rollouts, logger };
     this.#follower = new ConfigurationFollower({
       ...options,
       source: this.#files,
       configurations,
+      overrides,
       store,
       door: { write: async (edits) => store.transact(await transactionOf(edits, machine.nodeId, edited)) },
       bases: {

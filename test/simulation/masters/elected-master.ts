@@ -134,10 +134,10 @@ export class ElectedMaster implements MasterRole {
 
   /** As a client does that applies all of its files. */
   async syncFiles(): Promise<void> {
-    const { files, machine, life } = this.#place;
+    const { files, machine, life, logger } = this.#place;
     const { store, master } = this.#opened ?? {};
     if (store === undefined || master === undefined) return;
-    const { configurations, histories, rollouts } = master.state;
+    const { configurations, histories, overrides, rollouts } = master.state;
     const edits: RecordEdit[] = [];
     const origins = new ContentOrigins('/simulated', { info: () => undefined });
     for (const [name, configuration] of files) {
@@ -152,7 +152,7 @@ export class ElectedMaster implements MasterRole {
       if (!files.has(name)) edits.push({ do: 'remove', name, expectedRevision: revision });
     if (edits.length === 0) return;
     const { clock } = life;
-    const state = { store, clock, configurations, histories, rollouts };
+    const state = { store, clock, configurations, histories, overrides, rollouts, logger };
     await store.transact(await transactionOf(edits, machine.nodeId, state));
   }
 

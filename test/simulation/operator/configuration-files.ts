@@ -13,6 +13,7 @@ const RETRY_MS = 1000;
 /** One life's reader of the files. */
 export class SimulatedConfigurationFiles implements ConfigurationSource {
   readonly nodeId: string;
+  readonly writes = 'file';
   readonly suspects = [];
   readonly fault = undefined;
   readonly directoryId = 'simulated';

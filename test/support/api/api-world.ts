@@ -38,6 +38,7 @@ import {
   configurationSchema,
   hashConfiguration,
 } from '../../../src/model/configuration.js';
+import { configurationOverridesSchema } from '../../../src/model/configuration-overrides.js';
 import { DroverError } from '../../../src/model/errors.js';
 import {
   type InstanceRecord,
@@ -155,6 +156,11 @@ export class ApiWorld {
     keys: this.keys,
     sessions: this.sessions,
     clock: this.clock,
+  });
+  readonly overrides = new Mirror({
+    store: this.store,
+    prefix: PREFIX.overrides,
+    decode: (value) => configurationOverridesSchema.parse(value),
   });
   readonly rollouts = new Mirror({
     store: this.store,
@@ -386,8 +392,8 @@ export class ApiWorld {
   }
 
   #mirrors(): Pick<Mirror<unknown>, 'start' | 'stop'>[] {
-    const { instances, configurations, keys, sessions, rollouts } = this;
-    return [instances, configurations, keys, sessions, rollouts, this.#revisions, this.#nodes];
+    const { instances, configurations, keys, sessions, overrides, rollouts } = this;
+    return [instances, configurations, keys, sessions, overrides, rollouts, this.#revisions, this.#nodes];
   }
 
   #dependencies(
@@ -429,6 +435,7 @@ export class ApiWorld {
       instanceWrites: this.#instanceWrites(),
       revisions: this.#revisions,
       histories: { get: () => undefined },
+      overrides: this.overrides,
       rollouts: this.rollouts,
       rolloutWrites: this.#rolloutWrites(),
       configurationFiles: {
@@ -446,7 +453,7 @@ export class ApiWorld {
         waiting: () => new Set(),
         conflicts: () => [],
         readings: () => new Map(),
-        place: () => ({ nodeId: 'n1', directory: '/nowhere' }),
+        place: () => ({ nodeId: 'n1', directory: '/nowhere', writes: 'file' }),
         warnings: () => this.fileWarnings,
         reload: async () => this.addConfiguration('reloaded'),
         inspect: async () => undefined,

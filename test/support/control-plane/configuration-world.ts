@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import type { ConfigurationFiles } from '../../../src/configuration-files/configuration-files.js';
+import type { ConfigurationWrites } from '../../../src/configuration-files/source.js';
 import { buildSoleFiles } from '../../../src/daemon/sole-files.js';
 import type { Clock } from '../../../src/loop/clock.js';
 import { RunningParts } from '../../../src/loop/lifecycle.js';
@@ -51,6 +52,12 @@ class NotingStore extends MemoryStore {
   }
 }
 
+interface WorldOptions {
+  readonly directory?: string;
+  readonly nodeId?: string;
+  readonly writes?: ConfigurationWrites | undefined;
+}
+
 export class ConfigurationWorld {
   readonly root = mkdtempSync(join(tmpdir(), 'drover-configurations-'));
   readonly directory = join(this.root, 'configurations');
@@ -70,7 +77,11 @@ export class ConfigurationWorld {
   }
 
   /** Stops what runs and makes a new part over the same store, without starting it. `nodeId`: the node of the files. */
-  async open({ directory = this.directory, nodeId = 'n1' } = {}): Promise<ConfigurationFiles> {
+  async open({
+    directory = this.directory,
+    nodeId = 'n1',
+    writes,
+  }: WorldOptions = {}): Promise<ConfigurationFiles> {
     await this.#stop();
     const { store } = this;
     const clock = this.#clock;
@@ -79,6 +90,7 @@ export class ConfigurationWorld {
     const files = buildSoleFiles({
       nodeId,
       paths: { configurations: directory, data: join(this.root, 'data') },
+      writes,
       state,
       store,
       metrics: new Metrics(),

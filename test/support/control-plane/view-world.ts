@@ -84,16 +84,17 @@ class ViewMaster {
     const nodeId = this.#nodeId;
     const source = new DirectorySource({ nodeId, directory: this.directory, logger, clock });
     const state = new MasterState(store, logger);
-    const { configurations } = state;
+    const { configurations, overrides } = state;
     const view = new ConfigurationFollower({
       source,
       localFiles: new LocalFiles(source),
       configurations,
+      overrides,
       store,
       door: {
         write: async (edits) => {
           if (this.#world.cut.has(nodeId)) throw new DroverError('DRV_STORE_UNAVAILABLE', 'no master leads');
-          return store.transact(await transactionOf(edits, nodeId, { ...state, clock }));
+          return store.transact(await transactionOf(edits, nodeId, { ...state, clock, logger }));
         },
       },
       bases: new Bases({ path: join(root, nodeId, 'data/views/configurations.json'), store, logger }),
@@ -107,6 +108,7 @@ class ViewMaster {
       follower: view,
       editor: view,
       configurations,
+      overrides,
       logger,
       clock,
     });

@@ -56,7 +56,9 @@ function leaderWith(...names: readonly string[]) {
       setAside: new Map(),
       until,
     },
+    overrides: { get: () => undefined, setAside: new Map(), until },
     rollouts: { get: () => undefined, until },
+    logger: { info: () => undefined },
   };
 }
 
@@ -143,7 +145,7 @@ describe('edits of configurations', () => {
     ['a content that is not valid', [{ ...sent, content: { command: '' } }]],
     ['a content of another name', [{ ...sent, content: 7 }]],
     ['a revision that is none', [{ ...sent, expectedRevision: -1 }]],
-    ['too many', Array(34).fill(sent)],
+    ['too many', Array(26).fill(sent)],
   ])('are refused: %s', (_what, question) => {
     expect(() => decodeEdits(question)).toThrow(
       expect.objectContaining({ code: expect.stringMatching(/INVALID/) }),
@@ -153,11 +155,11 @@ describe('edits of configurations', () => {
   it('go in transactions that etcd takes', async () => {
     const many = Array.from({ length: 80 }, (_, n) => put(`c${n}`));
     const transactions = inTransactions(many);
-    expect(transactions.map((some) => some.length)).toEqual([33, 33, 14]);
+    expect(transactions.map((some) => some.length)).toEqual([25, 25, 25, 5]);
     const [first = []] = transactions;
     const operations = await transactionOf(first, 'n', leaderWith());
     expect(operations.length).toBeLessThanOrEqual(MAX_OPERATIONS);
-    expect(decodeEdits(JSON.parse(JSON.stringify(encodeEdits(first))))).toHaveLength(33);
+    expect(decodeEdits(JSON.parse(JSON.stringify(encodeEdits(first))))).toHaveLength(25);
     const long = { environmentVariables: { TEXT: 'x'.repeat(30_000) } };
     const sizes = inTransactions(Array.from({ length: 20 }, (_, n) => put(`c${n}`, long))).map(
       (some) => some.length,

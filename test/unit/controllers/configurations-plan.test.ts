@@ -42,6 +42,8 @@ interface World {
   readonly confirmed?: string[];
 }
 
+const until = async (): Promise<void> => undefined;
+
 /** The only master's directory and records, in memory. */
 class Master {
   readonly records: Map<string, Mirrored<ConfigurationRecord>>;
@@ -70,8 +72,16 @@ class Master {
         fault: undefined,
         directoryId: 'd',
         origins: new ContentOrigins('/none', logger),
+        writes: 'file',
       },
       configurations: this.#mirror(),
+      overrides: {
+        isReady: true,
+        get: () => undefined,
+        entries: function* () {},
+        setAside: new Map(),
+        until,
+      },
       store: new MemoryStore(),
       door: { write: async (edits) => this.#take(edits) },
       logger,

@@ -47,6 +47,7 @@ const OTHER: { readonly [Field in keyof Required<Input>]: NonNullable<Input[Fiel
   update: { strategy: 'rolling' },
   surplus: 'remove',
   onDelete: 'stop',
+  managed: ['minimumServiceCount'],
 };
 
 describe('the class of a changed field', () => {
