@@ -179,7 +179,7 @@ export class ConfigurationFiles implements Part {
   }
 
   /** Where the files are, an absolute path on this node, and where changes through the API go. */
-  place(): Pick<DirectorySource, 'nodeId' | 'directory' | 'writes'> {
+  place(): Pick<DirectorySource, 'nodeId' | 'directory' | 'isClone' | 'writes'> {
     return this.#source;
   }
 
@@ -337,6 +337,10 @@ export class ConfigurationFiles implements Part {
     const isAll = this.#isAllHinted || !isNamed || this.#options.clock.monotonic() >= this.#nextFullLookAt;
     this.#hinted.clear();
     this.#isAllHinted = false;
+    if (!isNamed && this.#source.origins.followsCommits && !(await this.#source.origins.hasMoved())) {
+      this.#schedule.within(this.#nextLookMs());
+      return;
+    }
     if (isAll) this.#nextFullLookAt = this.#options.clock.monotonic() + SAFETY_LOOK_MS;
     await this.#look(() => (isAll ? this.#source.read({ isFinal: false }) : this.#source.readSome(files)));
   }
@@ -358,6 +362,8 @@ export class ConfigurationFiles implements Part {
 
   #nextLookMs(): number {
     if (this.#isUnsure) return SECOND_LOOK_MS;
+    // Git may move to a commit that changes no file here, and no event tells.
+    if (this.#source.origins.followsCommits) return POLL_MS;
     // After the first success the controller repeats failed writes by itself, so no look is needed for them.
     const isTrouble = this.#isPolling || !this.#wasStored || this.#source.fault !== undefined;
     return isTrouble ? POLL_MS : SAFETY_LOOK_MS;

@@ -45,6 +45,8 @@ interface FileStateFacts {
   readonly files: ReadonlyMap<string, Reading>;
   readonly records: Iterable<[name: string, { readonly value: ConfigurationRecord }]>;
   readonly overrides: Pick<MirrorReader<ConfigurationOverrides>, 'get'>;
+  /** True when other masters bring configurations from clones of their own. */
+  readonly isClone: boolean;
   readonly faults: readonly ConfigurationFileError[];
   /** Configurations whose removal waits to be confirmed. */
   readonly waiting: ReadonlySet<string>;
@@ -99,7 +101,7 @@ interface ReadFile {
 }
 
 function judged(
-  { faults, conflicts, heldBack, overrides }: FileStateFacts,
+  { faults, conflicts, heldBack, overrides, isClone }: FileStateFacts,
   file: string,
   { reading, record }: ReadFile,
 ): { readonly state: FileState; readonly error: Why } {
@@ -118,7 +120,11 @@ function judged(
   const isInForce = content === reading.parsed.hash && record?.configuration.name === name;
   if (record === undefined || !isInForce) {
     const refusal = faults.find((fault) => !fault.file.endsWith('.json') || fault.file === '*.json');
-    return { state: 'pending', error: refusal === undefined ? null : placeOf(refusal) };
+    if (refusal !== undefined) return { state: 'pending', error: placeOf(refusal) };
+    return {
+      state: 'pending',
+      error: isClone ? why('is behind: a later commit is in force, pull it here') : null,
+    };
   }
   const reason = heldBack.get(record.configuration.name);
   return reason === undefined

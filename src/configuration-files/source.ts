@@ -34,7 +34,7 @@ export interface ConfigurationSource {
   /** Identifies the directory that was read last, also across restarts; undefined: none was read. */
   readonly directoryId: string | undefined;
   /** The origins of contents: who brought them. */
-  readonly origins: Pick<ContentOrigins, 'of' | 'ofFile' | 'ofWriter'>;
+  readonly origins: Pick<ContentOrigins, 'isDoubted' | 'lookUp' | 'of' | 'ofFile' | 'ofWriter' | 'orderOf'>;
   readonly writes: ConfigurationWrites;
 }
 
@@ -50,6 +50,8 @@ interface DirectorySourceOptions {
   readonly directory: string;
   /** The setting; default: `state` where git tracks files of the directory, else `file`. */
   readonly writes?: ConfigurationWrites | undefined;
+  /** True when other masters bring configurations, too. Default false. */
+  readonly isShared?: boolean;
   readonly logger: Logger;
   readonly clock: Clock;
 }
@@ -94,13 +96,19 @@ export class DirectorySource implements ConfigurationSource {
     return this.#writes;
   }
 
+  /** True when the directory is a clone, and other masters bring configurations, too. */
+  get isClone(): boolean {
+    return this.origins.followsCommits;
+  }
+
   /** Decides where changes go, and says it. Called once, before the first reading. */
   async decideWrites(): Promise<void> {
-    const { writes, directory, logger } = this.#options;
+    const { writes, isShared = false, directory, logger } = this.#options;
     const isOfGit = await isTracked(directory, (reason) =>
       logger.warn({ reason }, `whether git tracks ${directory} is not known: ${reason}`),
     );
     this.#writes = writes ?? (isOfGit ? 'state' : 'file');
+    if (isShared && isOfGit && this.#writes !== 'file') this.origins.followCommits();
     if (this.#writes === 'file' && !isOfGit) return;
     const who = isOfGit ? 'git tracks its files' : 'config.json says so';
     logger.info({ writes: this.#writes }, `${directory}: ${WRITES_TEXT[this.#writes]} (${who})`);
@@ -149,9 +157,10 @@ export class DirectorySource implements ConfigurationSource {
   /** Reads the whole directory. When it cannot be used, `fault` says why and the rest stays as it was. */
   async read({ isFinal, canBeReplaced = false }: ReadOptions): Promise<void> {
     const number = ++this.#begun;
+    const head = await this.origins.head();
     try {
       const reading = await this.#reader.read(canBeReplaced);
-      await this.origins.look(reading.files, this.#settled.files);
+      await this.origins.look(reading.files, this.#settled.files, head);
       const names = new Set([...this.#settled.files.keys(), ...this.suspects, ...reading.files.keys()]);
       const readings = new Map([...names].map((file) => [file, reading.files.get(file)]));
       this.#settled.take(readings, { number, isFinal });
@@ -172,7 +181,7 @@ export class DirectorySource implements ConfigurationSource {
    */
   async readSome(files: readonly string[]): Promise<void> {
     const number = ++this.#begun;
-    const isPossible = this.#hasRead && this.#fault === undefined;
+    const isPossible = this.#hasRead && this.#fault === undefined && !this.origins.followsCommits;
     const names = new Set([...files, ...this.suspects]);
     const readings = isPossible ? await this.#reader.readSome(names) : undefined;
     if (readings === undefined) return this.read({ isFinal: false });

@@ -120,7 +120,14 @@ export class SeveralMasters implements Part {
     );
     const basesOf = (name: string): Bases =>
       new Bases({ path: join(paths.data, 'views', `${name}.json`), store, logger });
-    const source = new DirectorySource({ nodeId, directory: paths.configurations, writes, logger, clock });
+    const source = new DirectorySource({
+      nodeId,
+      directory: paths.configurations,
+      writes,
+      isShared: true,
+      logger,
+      clock,
+    });
     const follower = new ConfigurationFollower({
       ...shared,
       source,

@@ -75,6 +75,7 @@ export function statesOfFiles(
     files: configurationFiles.readings(),
     records: configurations.entries(),
     overrides: configurationFiles.place().writes === 'file' ? NO_OVERRIDES : overrides,
+    isClone: configurationFiles.place().isClone,
     faults: configurationFiles.ownErrors(),
     waiting: configurationFiles.waiting(),
     heldBack: heldBackIn(rollouts.entries()),

@@ -53,6 +53,7 @@ export class ConfigurationFollower implements RecordFollower, ConfigurationEdito
       onRound: () => {
         this.#report.tell(this.faults());
         options.onFaults?.();
+        void this.#lookUp();
       },
     });
     this.#report = new FaultReport(options.logger);
@@ -86,6 +87,11 @@ export class ConfigurationFollower implements RecordFollower, ConfigurationEdito
       if (this.#tree.isAlone || isOfStore) throw error;
       this.#options.logger.debug({ err: error }, `a file does not follow: ${messageOf(error)}`);
     }
+  }
+
+  /** Never throws. */
+  async #lookUp(): Promise<void> {
+    if (await this.#options.source.origins.lookUp()) this.wake();
   }
 
   conflicts(): readonly ConfigurationConflict[] {

@@ -21,6 +21,7 @@ import type {
   Observation,
   RecordDoor,
   RemovalThere,
+  SideOrder,
   ViewTree,
 } from '../../../src/views/view.js';
 
@@ -45,6 +46,8 @@ export class ConfigurationTree implements ViewTree {
   readonly #there: RecordSide<ConfigurationRecord, RecordEdit>;
   /** The texts that clients wrote, by name and hash: they have fields that records do not keep. */
   readonly #texts = new Map<string, string>();
+  /** The commit that this master noted last for each name. */
+  readonly #noted = new Map<string, string>();
   #owners: ReadonlyMap<string, string> = new Map();
 
   constructor(options: ConfigurationTreeOptions) {
@@ -117,7 +120,8 @@ export class ConfigurationTree implements ViewTree {
     for (const [name, file] of this.#owners) {
       const reading = files.get(file);
       if (reading?.kind === 'valid') here.set(name, this.#mark(reading.parsed.hash, file, nodeId));
-      if (reading?.kind !== 'valid' || unsure.has(file)) undecided.add(name);
+      if (reading?.kind !== 'valid' || unsure.has(file) || source.origins.isDoubted(file))
+        undecided.add(name);
     }
     // With one master, a new directory at the same path counts as the same directory, so that waiting
     // removals keep waiting.
@@ -128,7 +132,7 @@ export class ConfigurationTree implements ViewTree {
       undecided,
       standing: { directory, revision: configurations.revision },
       brought: (name) => this.#isBrought(name),
-      ...(this.isInput && { order: () => 'unknown' as const }),
+      ...(this.isInput && { order: (name: string) => this.#orderOf(name, here.get(name)) }),
     };
   }
 
@@ -147,8 +151,10 @@ export class ConfigurationTree implements ViewTree {
     const edits = changes.map((change) => this.#editOf(change));
     const sentences = edits.map((edit) => this.#sentenceOf(edit));
     await this.#there.write(edits);
-    for (const [index, { name }] of edits.entries())
+    for (const [index, { name, source }] of edits.entries()) {
+      if (source.changedBy !== undefined) this.#noted.set(name, source.changedBy);
       this.#options.logger.info({ configuration: name }, sentences[index]);
+    }
   }
 
   async removeThere(removals: readonly RemovalThere[]): Promise<void> {
@@ -177,11 +183,31 @@ export class ConfigurationTree implements ViewTree {
     return this.#mark(hash, sourceFile, sourceNode);
   }
 
+  #orderOf(name: string, here: string | undefined): SideOrder {
+    const { origins } = this.#options.source;
+    const inForce = this.#fileInForce(name);
+    const file = this.#owners.get(name) ?? inForce?.sourceFile;
+    if (file === undefined || inForce === undefined) return 'unknown';
+    const { changedBy } = origins.ofFile(file);
+    const isAgreed = here === this.#there.get(name);
+    // Write each commit of an agreed content once, in case the leader does not keep commits.
+    if (isAgreed && (changedBy === undefined || this.#noted.get(name) === changedBy)) return 'unknown';
+    if (inForce.commit !== undefined) return origins.orderOf(file, inForce.commit, here !== undefined);
+    return isAgreed ? 'newer' : 'unknown';
+  }
+
+  #fileInForce(name: string): ConfigurationRecord | undefined {
+    const { configurations, overrides } = this.#options;
+    return fileOf({ record: configurations.get(name)?.value, overrides: overrides.get(name)?.value });
+  }
+
   #isBrought(name: string): boolean {
     const { source, configurations } = this.#options;
     const overrides = this.#options.overrides.get(name)?.value;
     if (overrides?.is === 'made') return false;
-    const record = fileOf({ record: configurations.get(name)?.value, overrides });
+    const record = this.#fileInForce(name);
+    // A clone that had the file says by its removal that the file is gone, whichever master brought it.
+    if (record !== undefined && !this.isAlone && this.isInput) return true;
     if (record !== undefined) return record.sourceNode === source.nodeId;
     const left = leftOfConfiguration(configurations.setAside.get(name)?.value);
     return left?.sourceNode === source.nodeId && source.files?.has(left.sourceFile) !== true;

@@ -175,14 +175,16 @@ export class DirectoryEngine implements Reconciler<Facts, ViewStep>, DirectoryFo
     if (this.#seenIn !== standing.directory) this.#seen = new Set(waiting);
     this.#seenIn = standing.directory;
     for (const name of here.keys()) this.#seen.add(name);
-    // With one master, a name whose file vanished while no process ran is gone, too.
-    const gone = [...(isAlone ? there.keys() : this.#seen)].filter(
+    const known = bases.of(standing);
+    // With one master, or an input that has a base, a name whose file vanished while no process ran is gone, too.
+    const had = order === undefined ? this.#seen : new Set([...this.#seen, ...known.keys()]);
+    const gone = [...(isAlone ? there.keys() : had)].filter(
       (name) => here.get(name) === undefined && !undecided.has(name) && brought(name),
     );
     this.#facts = {
       ...{ here, there, undecided, standing, waiting, gone, isAlone, doRemovalsWait, order },
       confirmed: this.#confirmed,
-      bases: bases.of(standing),
+      bases: known,
     };
     return this.#facts;
   }

@@ -4,6 +4,8 @@
  */
 import type { ContentOrigin } from '../../model/configuration-history.js';
 import type { Logger } from '../../telemetry/logger.js';
+import type { SideOrder } from '../../views/view.js';
+import { CommitOrder } from './commit-order.js';
 import { type GitOrigin, gitOriginsOf } from './git-origins.js';
 
 /** The author of a write through the API or a command. */
@@ -38,6 +40,14 @@ export class ContentOrigins {
   #isFailureTold = false;
   /** The commits by file name. */
   readonly #commits = new Map<string, GitOrigin>();
+  /** The order of commits, where other masters have clones, too. */
+  #order: CommitOrder | undefined;
+  /**
+   * The signatures of files that were not as their commit has them. Git changes files before it moves to their commit, so
+   * a second look decides.
+   */
+  #dirty: ReadonlyMap<string, string> = new Map();
+  readonly #doubted = new Set<string>();
   /** Who is writing the file of a configuration, by its name, until the records have the new content. */
   readonly #writers = new Map<string, FileWriter>();
 
@@ -46,28 +56,86 @@ export class ContentOrigins {
     this.#logger = logger;
   }
 
+  /** From now on `orderOf` answers. Called before the first reading. */
+  followCommits(): void {
+    this.#order = new CommitOrder(this.#directory, (reason) => this.#tellFailure(reason));
+  }
+
+  get followsCommits(): boolean {
+    return this.#order !== undefined;
+  }
+
+  /** True when git may say something else of the whole directory than at the last reading. */
+  async hasMoved(): Promise<boolean> {
+    return this.#doubted.size > 0 || (await this.#order?.hasMoved()) === true;
+  }
+
+  /** The commit of the work tree before a reading of the whole directory, for `look`. */
+  async head(): Promise<string | undefined> {
+    return this.#order?.head();
+  }
+
   /**
    * Asks git for the commit of each valid reading that differs from the settled one. Call it before the
-   * readings are settled.
+   * readings are settled. `head`: the commit before all files were read.
    */
   async look(
     readings: Iterable<readonly [file: string, ReadFile | undefined]>,
     settled: ReadonlyMap<string, ReadFile>,
+    head?: string,
   ): Promise<void> {
-    const changed: string[] = [];
+    const signatures = new Map<string, string>();
+    const isOld = (await this.#order?.hasMoved()) ?? false;
     for (const [file, reading] of readings)
-      if (reading?.kind === 'valid' && reading.signature !== settled.get(file)?.signature) changed.push(file);
-    if (changed.length === 0) return;
-    const commits = await gitOriginsOf(this.#directory, changed, (reason) => {
-      if (this.#isFailureTold) return;
-      this.#isFailureTold = true;
-      this.#logger.info({ reason }, `the commit of configuration files is not known: ${reason}`);
-    });
-    for (const file of changed) {
-      const commit = commits.get(file);
-      if (commit === undefined) this.#commits.delete(file);
-      else this.#commits.set(file, commit);
+      if (
+        reading?.kind === 'valid' &&
+        (isOld || this.#dirty.has(file) || reading.signature !== settled.get(file)?.signature)
+      )
+        signatures.set(file, reading.signature);
+    const changed = [...signatures.keys()];
+    if (changed.length > 0) {
+      const commits = await gitOriginsOf(this.#directory, changed, (reason) => this.#tellFailure(reason));
+      for (const file of changed) {
+        const commit = commits.get(file);
+        if (commit === undefined) this.#commits.delete(file);
+        else this.#commits.set(file, commit);
+      }
     }
+    if (this.#order === undefined) return;
+    // While git moves to another commit, nothing is known of the order.
+    const now = await this.#order.head();
+    await this.#order.learn(head === now ? now : undefined);
+    this.#doubtDirty(signatures);
+  }
+
+  /** True for a file that may be of a commit to which git is about to move. */
+  isDoubted(file: string): boolean {
+    return this.#doubted.has(file);
+  }
+
+  /** The order of a file and a content that `commit` brought. `isHere` false: the file is gone. */
+  orderOf(file: string, commit: string, isHere: boolean): SideOrder {
+    if (isHere && this.#commits.get(file)?.isDirty !== false) return 'unknown';
+    return this.#order?.of(file, commit) ?? 'unknown';
+  }
+
+  /** Asks git about the commits that `orderOf` did not know. True: it may answer something else now. */
+  async lookUp(): Promise<boolean> {
+    return (await this.#order?.lookUp()) ?? false;
+  }
+
+  #doubtDirty(signatures: ReadonlyMap<string, string>): void {
+    const before = this.#dirty;
+    const dirty = new Map([...signatures].filter(([file]) => this.#commits.get(file)?.isDirty === true));
+    this.#doubted.clear();
+    for (const [file, signature] of dirty) if (before.get(file) !== signature) this.#doubted.add(file);
+    this.#dirty = dirty;
+  }
+
+  #tellFailure(reason: string): void {
+    if (this.#isFailureTold) return;
+    this.#isFailureTold = true;
+    this.#logger.info({ reason }, `the commit of configuration files is not known: ${reason}`);
   }
 
   /** The source of a content whose file is written before its record, by the API or by hand. */
@@ -79,7 +147,8 @@ export class ContentOrigins {
   /** The source of a file that nobody wrote through the API. */
   ofFile(file: string): ContentSource {
     const { commit = null, isDirty = null } = this.#commits.get(file) ?? {};
-    return { origin: { file, key: null, commit, isDirty }, rollback: undefined };
+    const changedBy = isDirty === false ? this.#order?.lastChange(file) : undefined;
+    return { origin: { file, key: null, commit, isDirty }, rollback: undefined, changedBy };
   }
 
   /** The source of a write that `noteWriter` announced. It has no commit, because the file may not exist yet. */

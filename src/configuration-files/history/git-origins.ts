@@ -250,7 +250,8 @@ async function blobHash(
   }
 }
 
-function git(directory: string, ...words: readonly string[]): Promise<string> {
+/** Runs git without any setting that could make it run a program. Throws what git complains about. */
+export function git(directory: string, ...words: readonly string[]): Promise<string> {
   const options = {
     env: ENVIRONMENT,
     timeout: LIMIT_MS,

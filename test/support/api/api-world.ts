@@ -453,7 +453,7 @@ export class ApiWorld {
         waiting: () => new Set(),
         conflicts: () => [],
         readings: () => new Map(),
-        place: () => ({ nodeId: 'n1', directory: '/nowhere', writes: 'file' }),
+        place: () => ({ nodeId: 'n1', directory: '/nowhere', writes: 'file', isClone: false }),
         warnings: () => this.fileWarnings,
         reload: async () => this.addConfiguration('reloaded'),
         inspect: async () => undefined,

@@ -34,6 +34,12 @@ export class ViewWorld {
     return master;
   }
 
+  masterOf(nodeId: string): ViewMaster {
+    const master = this.#masters.get(nodeId);
+    if (master === undefined) throw new Error('not started');
+    return master;
+  }
+
   /** All records by name, as `name command`. */
   async records(): Promise<string[]> {
     const { entries } = await this.store.list(PREFIX.configurations);
@@ -82,7 +88,7 @@ class ViewMaster {
     const clock = new SystemClock();
     const logger = pino({ level: 'debug' }, { write: (line: string) => this.log.push(line) });
     const nodeId = this.#nodeId;
-    const source = new DirectorySource({ nodeId, directory: this.directory, logger, clock });
+    const source = new DirectorySource({ nodeId, directory: this.directory, isShared: true, logger, clock });
     const state = new MasterState(store, logger);
     const { configurations, overrides } = state;
     const view = new ConfigurationFollower({

@@ -43,6 +43,7 @@ function states({ files = {}, records = [], faults = [], heldBack = {}, conflict
     nodeId: 'n1',
     files: new Map(Object.entries(files).map(([file, content]) => [file, reading(file, content)])),
     records: records.map(record),
+    isClone: false,
     overrides: { get: () => undefined },
     faults,
     waiting: new Set(records.filter((text) => text.endsWith(' waits')).map((text) => record(text)[0])),

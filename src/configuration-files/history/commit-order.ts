@@ -1,0 +1,112 @@
+/**
+ * Tells for several masters, each with a clone, whether a file here is of a later commit than the content in force. It
+ * asks git for hashes and names only.
+ */
+import { messageOf } from '../../model/errors.js';
+import type { SideOrder } from '../../views/view.js';
+import { git } from './git-origins.js';
+
+/** What git says at one commit of the work tree. */
+interface Known {
+  readonly head: string;
+  /** The commit and all before it. */
+  readonly ancestors: ReadonlySet<string>;
+  /** The last commit that changed each file, deleted ones too. */
+  readonly changes: ReadonlyMap<string, string>;
+  /** The order of commits that are not among the ancestors. */
+  readonly others: Map<string, SideOrder>;
+}
+
+export class CommitOrder {
+  readonly #directory: string;
+  readonly #onFailure: (reason: string) => void;
+  #known: Known | undefined;
+  /** Commits in force that are not among the ancestors, and were not looked up yet. */
+  readonly #asked = new Set<string>();
+
+  constructor(directory: string, onFailure: (reason: string) => void) {
+    this.#directory = directory;
+    this.#onFailure = onFailure;
+  }
+
+  /** The commit that the work tree is at; undefined: git does not say, or lacks the commits before. Never throws. */
+  async head(): Promise<string | undefined> {
+    const said = await git(this.#directory, 'rev-parse', 'HEAD', '--is-shallow-repository').catch(() => '');
+    const [head, isShallow] = said.trim().split('\n');
+    return isShallow === 'false' ? head : undefined;
+  }
+
+  /** True when the work tree is at another commit than the one that is known. */
+  async hasMoved(): Promise<boolean> {
+    return (await this.head()) !== this.#known?.head;
+  }
+
+  /** Learns what git says at this commit; undefined: nothing is known. Never throws. */
+  async learn(head: string | undefined): Promise<void> {
+    if (head === this.#known?.head) return;
+    try {
+      this.#known = head === undefined ? undefined : await this.#learned(head);
+    } catch (error) {
+      this.#known = undefined;
+      this.#onFailure(messageOf(error));
+    }
+  }
+
+  /** The last commit that changed the file. Undefined: none, or not known. */
+  lastChange(file: string): string | undefined {
+    return this.#known?.changes.get(file);
+  }
+
+  /** The order of the file here, as its commit has it, and a content that `commit` brought. */
+  of(file: string, commit: string): SideOrder {
+    const known = this.#known;
+    const last = known?.changes.get(file);
+    if (known === undefined || last === undefined || last === commit) return 'unknown';
+    if (known.ancestors.has(commit)) return 'newer';
+    const order = known.others.get(commit);
+    if (order === undefined) this.#asked.add(commit);
+    // Change nothing until git has answered.
+    return order ?? 'behind';
+  }
+
+  /** Looks up the commits that `of` was asked about and did not know. True: `of` may answer something else now. */
+  async lookUp(): Promise<boolean> {
+    const known = this.#known;
+    const asked = [...this.#asked];
+    this.#asked.clear();
+    if (known === undefined || asked.length === 0) return false;
+    for (const commit of asked) {
+      // Git fails for a commit that was not fetched yet, and for one without a common ancestor.
+      const base = await git(this.#directory, 'merge-base', known.head, commit).catch(() => known.head);
+      known.others.set(commit, base.trim() === known.head ? 'behind' : 'unknown');
+    }
+    return true;
+  }
+
+  async #learned(head: string): Promise<Known> {
+    const before = this.#known;
+    const list = await git(this.#directory, 'rev-list', head);
+    const ancestors = new Set(list.trim().split('\n'));
+    const isLater = before !== undefined && ancestors.has(before.head);
+    const range = isLater ? `${before.head}..${head}` : head;
+    // Name the files of merges, too, where a merge differs from all its parents.
+    const words = [
+      'log',
+      '-c',
+      '--topo-order',
+      '--no-renames',
+      '--relative',
+      '--name-only',
+      '--format=%x01%H',
+    ];
+    const log = await git(this.#directory, '-c', 'core.quotePath=false', ...words, range, '--', '.');
+    const changes = new Map<string, string>();
+    for (const part of log.split('\x01')) {
+      const [commit = '', ...files] = part.split('\n').filter(Boolean);
+      for (const file of files) if (!changes.has(file)) changes.set(file, commit);
+    }
+    if (isLater)
+      for (const [file, commit] of before.changes) if (!changes.has(file)) changes.set(file, commit);
+    return { head, ancestors, changes, others: new Map() };
+  }
+}
