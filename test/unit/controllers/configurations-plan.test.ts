@@ -305,11 +305,11 @@ describe('many changes', () => {
     expect(master.transactions.map((edits) => edits.length)).toEqual([4, 4, 1]);
   });
 
-  test('are written in transactions of at most 33, additions and edits before removals', async () => {
+  test('are written in transactions of at most 25, additions and edits before removals', async () => {
     const master = new Master({ files, records });
     await master.round();
     const { transactions } = master;
-    expect(transactions.map((edits) => edits.length)).toEqual([33, 33, 33, 21, 33, 27]);
+    expect(transactions.map((edits) => edits.length)).toEqual([25, 25, 25, 25, 20, 25, 25, 10]);
     const order = transactions.flat().map((edit) => edit.do);
     expect(order.indexOf('remove')).toBe(120);
     expect(order.lastIndexOf('put')).toBe(119);
