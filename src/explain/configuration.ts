@@ -2,6 +2,7 @@
  * Explains a configuration: how many instances it asks for and how many there are, its file, and each instance. Pure.
  */
 import type { ConfigurationFileError } from '../model/configuration.js';
+import type { ShownOverride } from '../model/configuration-overrides.js';
 import { hasFinished, type InstanceRecord } from '../model/instance.js';
 import { rolloutAdvice, rolloutText } from '../model/plain/rollout-text.js';
 import { hasEnded, isHeldBack, type RolloutRecord } from '../model/rollout.js';
@@ -13,6 +14,7 @@ import { describeFault, isOfOneFile, sentence, warningTexts } from './files.js';
 import { placesOf, storyOfInstance } from './instance.js';
 
 const MOST_NAMED_CHARS = 200;
+const MOST_OVERRIDES = 20;
 
 type Row = ConfigurationExplanation['instances'][number] & Pick<Story, 'next' | 'advice'>;
 
@@ -26,7 +28,7 @@ export function explainConfiguration(facts: ConfigurationFacts, now: number): Co
     verdict: `${name} ${says}.`,
     next,
     advice,
-    notes: [...notesOf(facts)],
+    notes: [...notesOf(facts, now)],
     isSettled: isSettled && fileErrors.length === 0,
     isInForce: record !== undefined,
     minimum: service?.minimum ?? null,
@@ -188,7 +190,7 @@ function restingOf({ instances, service }: ConfigurationFacts): number {
   ).length;
 }
 
-function* notesOf(facts: ConfigurationFacts): Generator<string> {
+function* notesOf(facts: ConfigurationFacts, now: number): Generator<string> {
   if (facts.unreadable.length > 0)
     yield `${countText(facts.unreadable.length, 'instance')} (${cutText(facts.unreadable.join(', '), MOST_NAMED_CHARS)}) cannot be managed, because the stored record cannot be read: what runs is left alone and counts all the same. \`cluster status\` says what is wrong.`;
   const { name, record, instances } = facts;
@@ -200,6 +202,7 @@ function* notesOf(facts: ConfigurationFacts): Generator<string> {
     instances.map((instance) => instance.record),
   ))
     yield `Warning: ${sentence(text)}`;
+  for (const override of facts.overrides.slice(0, MOST_OVERRIDES)) yield overrideText(override, now);
   const resting = restingOf(facts);
   if (resting > 0)
     yield `${countText(resting, 'static instance was', 'static instances were')} stopped on request and ${resting === 1 ? 'counts' : 'count'} all the same.`;
@@ -218,6 +221,18 @@ function* notesOf(facts: ConfigurationFacts): Generator<string> {
   const isReplaced = rollout !== undefined && (!hasEnded(rollout) || isHeldBack(rollout));
   if (older > 0 && !isReplaced)
     yield `${countText(older, 'instance is', 'instances are')} made from an older content (\`config diff ${name}\`) and ${older === 1 ? 'keeps' : 'keep'} it: \`instance update <id>\` gives an instance what is in force, in place.`;
+}
+
+/** An override in words, with the way back. Values stay out: they may be secrets. */
+function overrideText(
+  { configurationName, field, is, file, by, at, reason }: ShownOverride,
+  now: number,
+): string {
+  const who = `${by === null ? '"managed"' : `key ${by}`}, ${durationText(now - at)} ago${reason === null ? '' : `: ${cutText(reason, MOST_NAMED_CHARS)}`}`;
+  if (is === 'made') return `No file has it: it was made by ${who}.`;
+  if (is === 'absent')
+    return `${file} has it, but it was removed by ${who} (\`config reset ${configurationName}\` brings it back).`;
+  return `${field} is not as ${file} says: it was set by ${who} (\`config reset ${configurationName} ${field}\` ends that).`;
 }
 
 /** How the first of the ended instances ended: a server that made itself a daemon is named there. */

@@ -5,6 +5,7 @@
 
 import type { Clock } from '../loop/clock.js';
 import type { ConfigurationFileError, ConfigurationFileWarning } from '../model/configuration.js';
+import { type ShownOverride, shownOverrides } from '../model/configuration-overrides.js';
 import { DroverError } from '../model/errors.js';
 import { hasFinished, type InstanceRecord, isServing } from '../model/instance.js';
 import type { NodeRecord } from '../model/node.js';
@@ -51,7 +52,13 @@ export interface FileReports {
 interface ExplainerOptions
   extends Pick<
     StateRecords,
-    'instances' | 'configurations' | 'nodes' | 'rollouts' | 'instancesByConfiguration' | 'instancesByNode'
+    | 'instances'
+    | 'configurations'
+    | 'nodes'
+    | 'overrides'
+    | 'rollouts'
+    | 'instancesByConfiguration'
+    | 'instancesByNode'
   > {
   readonly files: FileReports;
   readonly decisions: Decisions;
@@ -136,6 +143,7 @@ export class Explainer {
         record: configuration,
         fileErrors,
         fileWarnings,
+        overrides: this.#overridesOf(name),
         service,
         leaving: this.#options.decisions.leavingOf(name),
         rollout: this.#options.rollouts.get(name)?.value,
@@ -172,6 +180,11 @@ export class Explainer {
     const used = usedOf(nodeId);
     const facts = { node, contact, drain: drainOf(nodeId), used, instances, instancesTotal: all.size };
     return explainNode(facts, clock.now());
+  }
+
+  #overridesOf(name: string): ShownOverride[] {
+    const overrides = this.#options.overrides.get(name)?.value;
+    return overrides === undefined ? [] : shownOverrides(name, overrides);
   }
 
   #refuseUnknown(name: string): void {

@@ -4,6 +4,7 @@ import type {
   ConfigurationFileWarning,
   ConfigurationRecord,
 } from '../model/configuration.js';
+import type { ShownOverride } from '../model/configuration-overrides.js';
 import type { InstanceRecord } from '../model/instance.js';
 import type { NodeRecord } from '../model/node.js';
 import type { RolloutRecord } from '../model/rollout.js';
@@ -43,6 +44,8 @@ export interface ConfigurationFacts {
   readonly fileErrors: readonly ConfigurationFileError[];
   /** Fields of the configuration's file that have no effect. */
   readonly fileWarnings: readonly ConfigurationFileWarning[];
+  /** What callers have changed beside the file. */
+  readonly overrides: readonly ShownOverride[];
   readonly service: ServiceView | undefined;
   /** The instances that end because the configuration is gone. */
   readonly leaving: LeavingView;

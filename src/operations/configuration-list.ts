@@ -4,9 +4,11 @@ import { z } from 'zod';
 import { fileStateSchema } from '../configuration-files/file-states.js';
 import { warningTexts } from '../explain/files.js';
 import type { ConfigurationRecord } from '../model/configuration.js';
+import { shownOverrides } from '../model/configuration-overrides.js';
 import { hasFinished, type InstanceRecord, isServing } from '../model/instance.js';
 import { visibleInstances } from '../state/instance-writes.js';
 import { instancesByAge, statesOfFiles } from './configuration-file-list.js';
+import { listedOverridesSchema } from './configuration-overrides.js';
 import type { Reads } from './reads.js';
 
 export const configurationSummarySchema = z.object({
@@ -27,6 +29,12 @@ export const configurationSummarySchema = z.object({
   file: z.string(),
   isFileBroken: z.boolean().describe('true: the content in force is older than the file'),
   fileState: fileStateSchema,
+  overridden: z.int().describe('fields that callers have changed beside the file'),
+  overriddenSince: z
+    .number()
+    .nullable()
+    .describe('when the oldest of these changes was made, Unix milliseconds; null: there is none'),
+  writes: listedOverridesSchema.shape.writes,
   outdated: z.int().describe('instances that were made from an older content'),
   warnings: z
     .array(z.string())
@@ -55,14 +63,29 @@ export function listConfigurations(needs: Reads): ConfigurationSummary[] {
     statesOfFiles(needs).map(({ file, node, state }) => [JSON.stringify([node, file]), state]),
   );
   const warnings = warningsOf(needs);
+  const { writes } = needs.configurationFiles.place();
   return [...needs.configurations.entries()]
     .map(([name, { value }]) => ({
       ...summaryOf(value, counts.get(name), broken),
       fileState: states.get(JSON.stringify([value.sourceNode, value.sourceFile])) ?? ('pending' as const),
+      ...overriddenOf(needs, name),
+      writes,
       outdated: ages.get(name)?.outdated ?? 0,
       warnings: warnings.get(name) ?? [],
     }))
     .sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+function overriddenOf(
+  { overrides }: Pick<Reads, 'overrides'>,
+  name: string,
+): Pick<ConfigurationSummary, 'overridden' | 'overriddenSince'> {
+  const value = overrides.get(name)?.value;
+  const shown = value?.is === 'fields' ? shownOverrides(name, value) : [];
+  return {
+    overridden: shown.length,
+    overriddenSince: shown.length === 0 ? null : Math.min(...shown.map(({ at }) => at)),
+  };
 }
 
 /** The warnings by configuration. */
@@ -112,7 +135,10 @@ function summaryOf(
   { configuration, sourceFile }: ConfigurationRecord,
   count: Count | undefined,
   broken: ReadonlySet<string>,
-): Omit<ConfigurationSummary, 'warnings' | 'fileState' | 'outdated'> {
+): Omit<
+  ConfigurationSummary,
+  'warnings' | 'fileState' | 'outdated' | 'overridden' | 'overriddenSince' | 'writes'
+> {
   const { name, runtime, minimumServiceCount: minimum, ramMB, cpu, availablePorts } = configuration;
   return {
     name,

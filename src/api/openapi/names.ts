@@ -66,6 +66,8 @@ const OPERATION_IDS: Readonly<Record<string, string>> = {
   'POST /rollouts/:name/promote': 'promoteRollout',
   'POST /rollouts/:name/retry': 'retryRollout',
   'GET /schemas/configuration.json': 'getConfigurationSchema',
+  'GET /configuration-overrides': 'listConfigurationOverrides',
+  'POST /configurations/:name/reset': 'resetConfiguration',
   'GET /configuration-files': 'listConfigurationFiles',
   'GET /configuration-files/errors': 'listConfigurationFileErrors',
   'GET /configuration-files/warnings': 'listConfigurationFileWarnings',
@@ -126,7 +128,7 @@ export const TAGS: readonly Tag[] = [
   {
     name: 'Configurations',
     description: 'The contents that instances are made from, and how many instances should run.',
-    segments: ['configurations', 'configuration-files', 'plan', 'schemas'],
+    segments: ['configurations', 'configuration-files', 'configuration-overrides', 'plan', 'schemas'],
   },
   {
     name: 'Rollouts',

@@ -6,6 +6,7 @@ import { clusterRoutes } from './cluster-routes.js';
 import { commandRoutes } from './command-routes.js';
 import { configurationFileRoutes } from './configuration-file-routes.js';
 import { configurationHistoryRoutes } from './configuration-history-routes.js';
+import { configurationOverrideRoutes } from './configuration-override-routes.js';
 import { configurationRoutes } from './configuration-routes.js';
 import { extensionRoutes } from './extension-routes.js';
 import { historyRoutes } from './history-routes.js';
@@ -33,6 +34,7 @@ export function apiRoutes(dependencies: ApiDependencies): readonly Route[] {
     ...configurationHistoryRoutes,
     ...rolloutRoutes,
     ...configurationFileRoutes,
+    ...configurationOverrideRoutes,
     ...planRoutes,
     ...clusterRoutes,
     ...nodeOperationRoutes,

@@ -22,6 +22,7 @@ import { sendNoContent } from '../http/json-reply.js';
 import { preconditionHeaders, preconditionOf, setTag } from '../http/preconditions.js';
 import { defineRoute, type Route } from '../http/route.js';
 import { addWarnings } from '../http/warning-headers.js';
+import { reasonQuery } from './configuration-override-routes.js';
 
 const nameParams = z.object({ name: z.string().describe('name of the configuration') });
 const writableName = z.object({ name: nameSchema.describe('name of the configuration') });
@@ -82,11 +83,12 @@ export const configurationRoutes: readonly Route[] = [
     ],
     headers: preconditionHeaders,
     params: writableName,
+    query: reasonQuery,
     body: rawConfiguration,
     documentedBody: configurationSchema,
     answers: { 204: { description: 'written' } },
-    handle: async ({ params, body, request }, { configurationFiles }, reply) => {
-      const options = { precondition: preconditionOf(request), by: { key: callerOf(request) } };
+    handle: async ({ params, query: { reason }, body, request }, { configurationFiles }, reply) => {
+      const options = { precondition: preconditionOf(request), by: { key: callerOf(request), reason } };
       const { warnings } = await configurationFiles.put(params.name, body, options);
       addWarnings(
         reply,
@@ -111,12 +113,13 @@ export const configurationRoutes: readonly Route[] = [
     ],
     headers: preconditionHeaders.pick({ 'If-Match': true }),
     params: nameParams,
+    query: reasonQuery,
     answers: { 204: { description: 'removed' } },
-    handle: async ({ params, request }, { configurationFiles }, reply) => {
+    handle: async ({ params, query: { reason }, request }, { configurationFiles }, reply) => {
       if (!nameSchema.safeParse(params.name).success) throw unknownConfiguration(params.name);
       await configurationFiles.remove(params.name, {
         precondition: preconditionOf(request),
-        by: { key: callerOf(request) },
+        by: { key: callerOf(request), reason },
       });
       sendNoContent(reply);
     },

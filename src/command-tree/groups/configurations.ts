@@ -6,12 +6,14 @@ import { fileWarningText } from '../../configuration-files/file-warnings.js';
 import type { ConfigurationExplanation } from '../../explain/explanation.js';
 import { renderConfigurationExplanation } from '../../explain/render.js';
 import type { Configuration, ConfigurationFileError } from '../../model/configuration.js';
+import type { ShownOverride } from '../../model/configuration-overrides.js';
 import { MAX_SERVICE_COUNT } from '../../model/plain/command-limits.js';
 import { withEveryDefault } from '../../model/plain/configuration-defaults.js';
 import type { ScaledConfiguration } from '../../model/plain/scaled-content.js';
-import { countText } from '../../model/words.js';
+import { countText, cutText, durationText } from '../../model/words.js';
 import type { ConfigurationDiff } from '../../operations/configuration-diff.js';
 import type { ConfigurationSummary, RemovedConfiguration } from '../../operations/configuration-list.js';
+import type { ListedOverrides } from '../../operations/configuration-overrides.js';
 import type { ContentDiff, PastContent } from '../../operations/rollouts/configuration-history.js';
 import type { ShownRollout } from '../../operations/rollouts/rollouts.js';
 import { type Columns, describe, listOf, messageText, noInput, type Said, type View } from '../command.js';
@@ -38,6 +40,31 @@ const COLUMNS: Columns<ConfigurationSummary> = {
   STATUS: statusOf,
 };
 
+const OVERRIDES: Columns<ShownOverride> = {
+  CONFIGURATION: ({ configurationName }) => configurationName,
+  FIELD: ({ field, is }) => field ?? WHOLE[is],
+  FILE: ({ fileValue, file }) => (file === null ? 'no file' : cutText(fileValue ?? '-', MOST_VALUE_CHARS)),
+  'IN FORCE': ({ value, is }) => (is === 'changed' ? cutText(value ?? '-', MOST_VALUE_CHARS) : '-'),
+  BY: ({ by, isManaged }) => `${by ?? '-'}${isManaged ? ' (managed)' : ''}`,
+  AGE: ({ at }, now) => durationText(now - at),
+  WHY: ({ reason }) => reason,
+};
+
+/** The words for an override of a whole configuration. */
+const WHOLE: Readonly<Record<ShownOverride['is'], string>> = {
+  changed: '',
+  absent: '(removed)',
+  made: '(made here)',
+};
+
+/** The text of `config list` and `config overrides` about the directory. */
+const WRITES: Readonly<Record<ListedOverrides['writes'], string>> = {
+  file: 'changes are written into the files',
+  state: 'the files are never written: changes are overrides, `config overrides` lists them',
+  refuse: 'only the files change configurations: all other changes are refused',
+};
+const MOST_VALUE_CHARS = 40;
+
 /** The text of `config list` for a file that is not in force. */
 const FILE_WORDS: Readonly<Record<Exclude<ConfigurationSummary['fileState'], 'in-force'>, string>> = {
   pending: 'file pending',
@@ -57,6 +84,11 @@ interface ListedConfigurations {
 const contentNumber = wholeNumber(999_999_999);
 
 const byName = (name: string) => ({ name });
+
+interface Reasoned {
+  readonly reason?: string;
+}
+const WHY = 'why, for those who read `config overrides` later';
 
 export const CONFIGURATION_COMMANDS = {
   'config list': describe({
@@ -151,15 +183,33 @@ export const CONFIGURATION_COMMANDS = {
   'config scale': describe({
     about: 'set minimumServiceCount: so many instances are kept; 0 keeps none',
     declare: (command) =>
-      void command.argument('<name>').argument('<count>', '', wholeNumber(MAX_SERVICE_COUNT, 0)),
-    input: (name: string, count: number) => ({ name, count }),
+      void command
+        .argument('<name>')
+        .argument('<count>', '', wholeNumber(MAX_SERVICE_COUNT, 0))
+        .option('--reason <text>', WHY),
+    input: (name: string, count: number, { reason }: Reasoned = {}) => ({ name, count, reason }),
     text: (scaled: ScaledConfiguration) => describeScaled(scaled),
     names: ({ name }) => [name],
   }),
+  'config overrides': describe({
+    usage: '[name]',
+    about: 'what was changed beside the files: field, both values, who, since when and why',
+    input: (name?: string) => ({ name }),
+    text: async ({ writes, overrides }: ListedOverrides, view) =>
+      `${await listOf(view, OVERRIDES, overrides, 'there are no overrides')}\n${WRITES[writes]}`,
+    names: ({ overrides }) => [...new Set(overrides.map(({ configurationName }) => configurationName))],
+  }),
+  'config reset': describe({
+    usage: '<name> [field]',
+    about: 'end the override of one field, or all overrides: the file counts again',
+    input: (name: string, field?: string) => ({ name, field }),
+    text: (said: Said<'name'>) => messageText(said),
+    names: ({ name }) => [name],
+  }),
   'config delete': describe({
-    usage: '<name>',
     about: 'remove a configuration with its file; its instances stay, unless its onDelete is "stop"',
-    input: byName,
+    declare: (command) => void command.argument('<name>').option('--reason <text>', WHY),
+    input: (name: string, { reason }: Reasoned = {}) => ({ name, reason }),
     text: (said: Said<'name'>) => messageText(said),
     names: ({ name }) => [name],
     destroys: ({ name }) => `configuration ${name} is deleted with its file; ${LEFT_BEHIND}`,
@@ -181,7 +231,11 @@ async function describeList(
   const table = await listOf(view, COLUMNS, configurations, 'there are no configurations');
   const warnings = configurations.flatMap(({ name, warnings }) => warnings.map((text) => `${name}: ${text}`));
   const below = [...describeFileErrors(brokenFiles), ...describeWarnings(warnings)];
-  return [table, ...describeRemoved(removed), ...(below.length === 0 ? [] : ['', ...below])].join('\n');
+  const { writes = 'file' }: Partial<ConfigurationSummary> = configurations[0] ?? {};
+  const place = writes === 'file' ? [] : [WRITES[writes]];
+  return [table, ...describeRemoved(removed), ...place, ...(below.length === 0 ? [] : ['', ...below])].join(
+    '\n',
+  );
 }
 
 function describeScaled({ name, before, after }: ScaledConfiguration): string {
@@ -190,8 +244,12 @@ function describeScaled({ name, before, after }: ScaledConfiguration): string {
   return `${name}: minimumServiceCount ${before} -> ${after}${stay}`;
 }
 
-function statusOf({ fileState, outdated, warnings }: ConfigurationSummary): string {
+function statusOf(summary: ConfigurationSummary, now: number): string {
+  const { fileState, outdated, warnings } = summary;
+  const { overridden = 0, overriddenSince = null }: Partial<ConfigurationSummary> = summary;
+  const age = overriddenSince === null ? '' : ` for ${durationText(now - overriddenSince)}`;
   const words = [
+    ...(overridden === 0 ? [] : [`${countText(overridden, 'field')} overridden${age}`]),
     ...(fileState === 'in-force' ? [] : [FILE_WORDS[fileState]]),
     ...(warnings.length === 0 ? [] : [countText(warnings.length, 'warning')]),
     ...(outdated === 0 ? [] : [`${outdated} outdated`]),

@@ -33,15 +33,29 @@ export function configurationRuns(api: ApiCalls) {
       return api.send('POST', write ? `${path}/file` : path, { to, reason });
     },
     'config restart': ({ name }) => api.send('POST', `/configurations/${pathPart(name)}/restart`),
-    'config scale': async ({ name, count }) => {
+    'config overrides': async ({ name }) => {
+      const { writes, overrides } = await api.get<DataOf<'config overrides'>>('/configuration-overrides');
+      const shown = overrides.filter((one) => name === undefined || one.configurationName === name);
+      return { writes, overrides: shown };
+    },
+    'config reset': async ({ name, field }) => {
+      await api.send('POST', `/configurations/${pathPart(name)}/reset`, { field });
+      return { message: `configuration ${name}: ${field ?? 'everything'} is as the file says`, name };
+    },
+    'config scale': async ({ name, count, reason }) => {
       const { content, revision } = await readContent(api, name);
       const scaled = withMinimum(content, count);
-      await api.send('PUT', `/configurations/${pathPart(name)}`, scaled.content, ifMatch(revision));
+      const path = `/configurations/${pathPart(name)}${reasonQuery(reason)}`;
+      await api.send('PUT', path, scaled.content, ifMatch(revision));
       return { name, before: scaled.before, after: count };
     },
-    'config delete': async ({ name }) => {
-      await api.send('DELETE', `/configurations/${pathPart(name)}`);
+    'config delete': async ({ name, reason }) => {
+      await api.send('DELETE', `/configurations/${pathPart(name)}${reasonQuery(reason)}`);
       return { message: deletedText(name), name };
     },
   } satisfies Partial<CommandRuns>;
+}
+
+function reasonQuery(reason: string | undefined): string {
+  return reason === undefined ? '' : `?reason=${encodeURIComponent(reason)}`;
 }

@@ -187,6 +187,7 @@ export class ApiWorld {
     instances: this.instances,
     configurations: this.configurations,
     nodes: this.#nodes,
+    overrides: this.overrides,
     rollouts: this.rollouts,
     instancesByConfiguration: this.instances.lookup(({ configurationName }) => [configurationName]),
     instancesByNode: this.instances.lookup(({ placement }) => (placement === null ? [] : [placement.nodeId])),
@@ -455,6 +456,9 @@ export class ApiWorld {
         readings: () => new Map(),
         place: () => ({ nodeId: 'n1', directory: '/nowhere', writes: 'file', isClone: false }),
         warnings: () => this.fileWarnings,
+        reset: async (name, field) => {
+          this.written.push({ name, input: { reset: field } });
+        },
         reload: async () => this.addConfiguration('reloaded'),
         inspect: async () => undefined,
       },

@@ -135,6 +135,7 @@ export function configurationFacts(fields: Partial<ConfigurationFacts> = {}): Co
     rollout: undefined,
     fileErrors: [],
     fileWarnings: [],
+    overrides: [],
     service: serviceView(),
     placement: placementView({
       nodes: [{ nodeId: 'alpha', fits: true, failed: null, message: 'fits: needs 100 MB of RAM' }],

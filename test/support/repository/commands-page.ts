@@ -27,7 +27,8 @@ const NOTES: Partial<Record<CommandPath, string>> = {
   'config reload': 'also what is broken, and what has no effect',
   'config why': 'also after the configuration is gone',
   'config diff': 'with the fields that differ',
-  'config scale': 'the file is written, and nothing else in it changes',
+  'config scale':
+    '[the file is written](configuration.md#changes-beside-the-files), or the state where git has the file',
   'template list': 'and which configurations use them',
   'template sync':
     '[what that is for](templates.md#fetching-ahead-of-need); waits half a minute at most, and says of each node what it has',

@@ -47,7 +47,11 @@ async function linesOf({ file, instances = {}, revisions = {}, heldBackFor }: Wo
       revisions: recordsOf(revisions),
       instances: recordsOf(Object.fromEntries(records)),
       rollouts: recordsOf(heldBackFor === undefined ? {} : { lobby: heldBack(heldBackFor) }),
-      configurationFiles: { inspect: async () => file },
+      configurationFiles: {
+        inspect: async () => file,
+        place: () => ({ nodeId: 'alpha', directory: '/nowhere', writes: 'file', isClone: false }),
+      },
+      overrides: recordsOf({}),
     }),
     'lobby',
     false,

@@ -13,6 +13,7 @@ import { Time } from '../../parts/time.js';
 import { WhyPanel } from '../../parts/why-panel.js';
 import { hrefOf } from '../../router/place.js';
 import { useEntries, useOrderedList, useTopic } from '../../services/services.js';
+import { OverridesPanel } from './overrides.js';
 import { RolloutPanel } from './rollout.js';
 import { type ConfigurationRow, faultOf } from './rows.js';
 import { text } from './text.js';
@@ -35,6 +36,7 @@ export function StateTab({ row }: { readonly row: ConfigurationRow }) {
         </div>
       )}
       {rollout !== undefined && <RolloutPanel rollout={rollout} />}
+      {entry !== null && <OverridesPanel name={row.name} revision={entry.revision} />}
       <div class="columns">
         <WhyPanel
           path={apiPath('configurations', row.name, 'why')}

@@ -52,6 +52,15 @@ export const text = {
   unknown: (name: string) => `There is no configuration ${name}`,
   unknownHint: 'It was deleted, or the address is mistyped.',
 
+  overrides: 'Changed beside the file',
+  overridden: (number: number) => `${plural(number, 'field')} overridden`,
+  madeHere: 'Made here, no file',
+  managed: 'managed, since',
+  setBy: (key: string) => `by ${key}, since`,
+  resetField: 'Reset',
+  resetAll: 'Reset all to the file',
+  wasReset: 'The file counts again.',
+
   scale: 'Scale',
   scaleTitle: (name: string) => `How many of ${name}?`,
   scaleLabel: 'At least so many instances',

@@ -1,0 +1,52 @@
+/** `/configuration-overrides` and `.../reset`: what callers have changed beside the files, and the way back to the files. */
+import { z } from 'zod';
+import { listedOverridesSchema, listOverrides } from '../../operations/configuration-overrides.js';
+import { callerOf, seesConfiguration } from '../gate/auth.js';
+import { showsValues, valuesQuery } from '../gate/shown-values.js';
+import { sendNoContent } from '../http/json-reply.js';
+import { defineRoute, type Route } from '../http/route.js';
+
+/** The query of each route that makes an override. */
+export const reasonQuery = z.object({
+  reason: z
+    .string()
+    .trim()
+    .min(1)
+    .max(500)
+    .optional()
+    .describe('why, for those who read the overrides later; kept where the file is not written'),
+});
+
+export const configurationOverrideRoutes: readonly Route[] = [
+  defineRoute({
+    method: 'GET',
+    path: '/configuration-overrides',
+    scope: 'READ',
+    reach: 'filtered',
+    summary: 'What callers have changed of configurations whose files Drover does not write.',
+    query: valuesQuery,
+    answers: { 200: { description: 'the overrides', schema: listedOverridesSchema } },
+    handle: ({ query, request }, needs) =>
+      listOverrides(needs, {
+        sees: (name) => seesConfiguration(request, name),
+        showValues: showsValues(request, query),
+      }),
+  }),
+  defineRoute({
+    method: 'POST',
+    path: '/configurations/:name/reset',
+    scope: 'ALL',
+    reach: 'new-configuration',
+    summary: 'Ends the override of one field, or all overrides: the file counts again.',
+    errors: ['DRV_OVERRIDE_UNKNOWN', 'DRV_CONFIGURATION_NOT_WRITABLE', 'DRV_STORE_WRITE_FAILED'],
+    params: z.object({ name: z.string().describe('name of the configuration') }),
+    body: z.strictObject({
+      field: z.string().optional().describe('such as `minimumServiceCount`; default: all overrides'),
+    }),
+    answers: { 204: { description: 'the file counts again' } },
+    handle: async ({ params, body, request }, { configurationFiles }, reply) => {
+      await configurationFiles.reset(params.name, body.field, { key: callerOf(request) });
+      sendNoContent(reply);
+    },
+  }),
+];

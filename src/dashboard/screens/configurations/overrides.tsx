@@ -1,0 +1,68 @@
+/** What callers have changed of a configuration beside its file, and the way back to the file. */
+import type { ShownOverride } from '../../../model/configuration-overrides.js';
+import type { ListedOverrides } from '../../../operations/configuration-overrides.js';
+import { apiPath } from '../../api/api-client.js';
+import { NOTHING } from '../../parts/amounts.js';
+import { Button } from '../../parts/button.js';
+import { Fact, Panel } from '../../parts/page.js';
+import { Badge } from '../../parts/state-badge.js';
+import { Time } from '../../parts/time.js';
+import { useAsked, useServices } from '../../services/services.js';
+import { text } from './text.js';
+
+/** `revision`: of the content in force; another one asks anew. Shows nothing where there is no override. */
+export function OverridesPanel({ name, revision }: { readonly name: string; readonly revision: string }) {
+  const { api, session, toasts } = useServices();
+  const asked = useAsked(
+    (service, signal) => service.get<ListedOverrides>('/configuration-overrides', { signal }),
+    [name, revision],
+  );
+  const all = asked.value.value?.overrides.filter((one) => one.configurationName === name) ?? [];
+  const fields = all.filter(({ field }) => field !== null);
+  if (all.length === 0) return null;
+  const reset = async (field?: string): Promise<void> => {
+    await toasts.run(
+      api.post(apiPath('configurations', name, 'reset'), { body: { field } }),
+      () => text.wasReset,
+    );
+    asked.again();
+  };
+  const mayReset = session.can('ALL') && fields.length > 0;
+  const badge = (
+    <Badge tone="busy" label={fields.length === 0 ? text.madeHere : text.overridden(fields.length)} />
+  );
+  return (
+    <Panel title={text.overrides} about={badge}>
+      <dl class="facts">
+        {fields.map((one) => (
+          <Fact key={one.field} name={one.field ?? ''}>
+            <Override override={one} />{' '}
+            {mayReset && (
+              <Button onPress={() => void reset(one.field ?? undefined)}>{text.resetField}</Button>
+            )}
+          </Fact>
+        ))}
+      </dl>
+      {mayReset && (
+        <p class="panel-text">
+          <Button onPress={() => void reset()}>{text.resetAll}</Button>
+        </p>
+      )}
+    </Panel>
+  );
+}
+
+function Override({
+  override: { fileValue, value, by, at, reason, isManaged },
+}: {
+  readonly override: ShownOverride;
+}) {
+  return (
+    <>
+      <bdi class="mono">{`${fileValue ?? NOTHING} → ${value ?? NOTHING}`}</bdi>{' '}
+      <span class="quiet">
+        {isManaged ? text.managed : text.setBy(by ?? NOTHING)} <Time at={at} /> <bdi>{reason}</bdi>
+      </span>
+    </>
+  );
+}

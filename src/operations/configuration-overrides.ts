@@ -1,0 +1,35 @@
+/** What callers have changed beside the files, for `config overrides`, its route and the page. */
+import { z } from 'zod';
+import { type ShownOverride, shownOverrideSchema, shownOverrides } from '../model/configuration-overrides.js';
+import { mayBeSecret } from '../model/plain/may-be-secret.js';
+import { HIDDEN } from '../telemetry/secret-fields.js';
+import type { Reads } from './reads.js';
+
+export const listedOverridesSchema = z.object({
+  writes: z
+    .enum(['file', 'state', 'refuse'])
+    .describe('where changes through the API go, by `configurationWrites` and git'),
+  overrides: z.array(shownOverrideSchema).describe('by configuration and field'),
+});
+export type ListedOverrides = z.output<typeof listedOverridesSchema>;
+
+/** All overrides that `sees` allows. `showValues`: shows values that may be secrets, too. */
+export function listOverrides(
+  { overrides, configurationFiles }: Pick<Reads, 'overrides' | 'configurationFiles'>,
+  { sees, showValues }: { readonly sees: (name: string) => boolean; readonly showValues: boolean },
+): ListedOverrides {
+  const shown = [...overrides.entries()]
+    .filter(([name]) => sees(name))
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .flatMap(([name, { value }]) => shownOverrides(name, value));
+  return {
+    writes: configurationFiles.place().writes,
+    overrides: showValues ? shown : shown.map(withoutSecret),
+  };
+}
+
+function withoutSecret(override: ShownOverride): ShownOverride {
+  const { field, fileValue, value } = override;
+  if (field === null || !mayBeSecret(field)) return override;
+  return { ...override, fileValue: fileValue && HIDDEN, value: value && HIDDEN };
+}
