@@ -41,6 +41,7 @@ export const configurationDiffSchema = z.object({
   configurationName: z.string(),
   revision: z.string().describe('the revision of the last valid content of the file'),
   file: z.string(),
+  hasFile: z.boolean().describe('false: a caller made the configuration, and no file has it'),
   fileState: fileStateSchema,
   fileError: configurationFileErrorSchema.nullable(),
   fileDifferences: z
@@ -113,6 +114,7 @@ async function wholeDiffOf(needs: Reads, name: string): Promise<ConfigurationDif
     configurationName: name,
     revision: hash,
     file: sourceFile,
+    hasFile: fileState !== 'same' || content !== undefined,
     fileState,
     fileError: content?.kind === 'broken' ? content.error : null,
     fileDifferences:

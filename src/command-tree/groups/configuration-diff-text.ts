@@ -30,10 +30,19 @@ function heldText({ file, heldBack }: ConfigurationDiff): string {
   return `what ${file} says is held back${why}`;
 }
 
-function describeState({ file, fileState, fileError, fileDifferences }: ConfigurationDiff): string[] {
+function describeState(diff: ConfigurationDiff): string[] {
+  const { file, fileState, fileError, fileDifferences } = diff;
+  // An older master does not say it.
+  const { hasFile = true }: Partial<ConfigurationDiff> = diff;
+  const differences = fileDifferences.map((difference) => `  ${describeDifference(difference)}`);
   switch (fileState) {
     case 'same':
-      return [`${file} is in force as it stands`];
+      if (!hasFile) return ['it was made by a caller, and has no file'];
+      if (differences.length === 0) return [`${file} is in force as it stands`];
+      return [
+        `${file} is in force, with overrides ("config reset" takes the file's values):`,
+        ...differences,
+      ];
     case 'gone':
       return [`${file} is gone; what it said is in force until Drover has seen that`];
     case 'broken':
@@ -44,7 +53,7 @@ function describeState({ file, fileState, fileError, fileDifferences }: Configur
     case 'different':
       return [
         `${file} says something else than what is in force ("config reload" takes it now):`,
-        ...fileDifferences.map((difference) => `  ${describeDifference(difference)}`),
+        ...differences,
       ];
   }
 }
