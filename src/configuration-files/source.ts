@@ -38,7 +38,7 @@ export interface ConfigurationSource {
   readonly writes: ConfigurationWrites;
 }
 
-export const WRITES_TEXT: Readonly<Record<ConfigurationWrites, string>> = {
+const WRITES_TEXT: Readonly<Record<ConfigurationWrites, string>> = {
   file: 'changes through the API go into its files',
   state: 'its files are never written; changes through the API are overrides in the state',
   refuse: 'its files are never written; changes through the API are refused',

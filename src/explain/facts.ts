@@ -44,7 +44,7 @@ export interface ConfigurationFacts {
   readonly fileErrors: readonly ConfigurationFileError[];
   /** Fields of the configuration's file that have no effect. */
   readonly fileWarnings: readonly ConfigurationFileWarning[];
-  /** What callers have changed beside the file. */
+  /** The changes of callers beside the file. */
   readonly overrides: readonly ShownOverride[];
   readonly service: ServiceView | undefined;
   /** The instances that end because the configuration is gone. */

@@ -208,8 +208,8 @@ function stateOf(
 }
 
 /**
- * The valid content with the most overrides. Where the file has changed so that one of them does not fit any more, such as a
- * minimum above the file's new maximum, that override ends; else all do.
+ * The valid content with the most overrides. One override ends where the file does not allow it any more, such as a
+ * minimum above the file's new maximum; all end where that does not help.
  */
 function validOf(file: Configuration, fields: FieldOverrides): [Configuration, FieldOverrides] {
   const without = Object.keys(fields).map((left) =>

@@ -40,7 +40,7 @@ export interface Reads {
   /** How many instances have each content, by hash. */
   readonly instanceRevisions: Pick<InstanceCounts<string>, 'of'>;
   readonly histories: Pick<MirrorReader<ConfigurationHistory>, 'get'>;
-  /** What callers have changed of configurations whose files Drover does not write. */
+  /** The changes of callers to configurations whose files Drover does not write. */
   readonly overrides: MirrorReader<ConfigurationOverrides>;
   readonly rollouts: MirrorReader<RolloutRecord>;
   readonly nodes: MirrorReader<NodeRecord>;

@@ -34,7 +34,7 @@ export class MasterState {
   readonly revisions: Mirror<Configuration>;
   /** The last contents of each configuration. */
   readonly histories: Mirror<ConfigurationHistory>;
-  /** What callers have changed, where Drover does not write the files. */
+  /** The changes of callers, where Drover does not write the files. */
   readonly overrides: Mirror<ConfigurationOverrides>;
   readonly nodes: Mirror<NodeRecord>;
   /** The rollouts by the name of the configuration. */

@@ -68,7 +68,7 @@ export interface Observation {
 
 /**
  * `newer`: the directory is at a commit after the one that brought the record. `behind`: it is at an earlier commit, or
- * does not know that one. `unknown`: git does not tell, or the two have parted.
+ * was not pulled as far. `unknown`: git does not tell, or the two have parted.
  */
 export type SideOrder = 'newer' | 'behind' | 'unknown';
 

@@ -4,7 +4,8 @@
  */
 import { messageOf } from '../../model/errors.js';
 import type { SideOrder } from '../../views/view.js';
-import { git } from './git-origins.js';
+import { isAncestor } from './git-ancestry.js';
+import { git } from './git-program.js';
 
 /** What git says at one commit of the work tree. */
 interface Known {
@@ -76,9 +77,9 @@ export class CommitOrder {
     this.#asked.clear();
     if (known === undefined || asked.length === 0) return false;
     for (const commit of asked) {
-      // Git fails for a commit that was not fetched yet, and for one without a common ancestor.
-      const base = await git(this.#directory, 'merge-base', known.head, commit).catch(() => known.head);
-      known.others.set(commit, base.trim() === known.head ? 'behind' : 'unknown');
+      // Unknown: the commit was not fetched yet.
+      const isOlder = await isAncestor(this.#directory, known.head, commit);
+      known.others.set(commit, isOlder === 'no' ? 'unknown' : 'behind');
     }
     return true;
   }
