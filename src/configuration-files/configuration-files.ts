@@ -337,7 +337,7 @@ export class ConfigurationFiles implements Part {
     const isAll = this.#isAllHinted || !isNamed || this.#options.clock.monotonic() >= this.#nextFullLookAt;
     this.#hinted.clear();
     this.#isAllHinted = false;
-    if (!isNamed && this.#source.origins.followsCommits && !(await this.#source.origins.hasMoved())) {
+    if (!isNamed && this.#source.isClone && !(await this.#source.origins.hasMoved())) {
       this.#schedule.within(this.#nextLookMs());
       return;
     }
@@ -363,7 +363,7 @@ export class ConfigurationFiles implements Part {
   #nextLookMs(): number {
     if (this.#isUnsure) return SECOND_LOOK_MS;
     // Git may move to a commit that changes no file here, and no event tells.
-    if (this.#source.origins.followsCommits) return POLL_MS;
+    if (this.#source.isClone) return POLL_MS;
     // After the first success the controller repeats failed writes by itself, so no look is needed for them.
     const isTrouble = this.#isPolling || !this.#wasStored || this.#source.fault !== undefined;
     return isTrouble ? POLL_MS : SAFETY_LOOK_MS;

@@ -4,7 +4,6 @@ import type { Clock } from '../loop/clock.js';
 import type { ConfigurationRecord } from '../model/configuration.js';
 import {
   type ConfigurationHistory,
-  type ContentEnd,
   contentOriginSchema,
   contentsOf,
   endOf,
@@ -102,12 +101,11 @@ function operationsOf(edit: RecordEdit, sourceNode: string, state: EditedState):
   const { record, overrides, ended } = nextOf(edit, sourceNode, state);
   const why = whyEnded(ended);
   if (why !== undefined) state.logger.info({ configuration: name }, `configuration ${name}: ${why}`);
-  const all = overridesOperation(name, overrides, state);
+  const all = operationOf(overridesKey(name), overrides, revisionIn(state.overrides, name));
   const keptRevision = revisionIn(state.histories, name);
   if (record === undefined) {
     if (expectedRevision > 0 || before !== undefined) all.unshift({ do: 'remove', key, expectedRevision });
-    if (keptRevision > 0) all.push({ do: 'remove', key: historyKey(name), expectedRevision: keptRevision });
-    return all;
+    return [...all, ...operationOf(historyKey(name), undefined, keptRevision)];
   }
   all.unshift(written(key, record, expectedRevision));
   // If only the source changed, the history has this content already.
@@ -119,7 +117,10 @@ function operationsOf(edit: RecordEdit, sourceNode: string, state: EditedState):
     revision: record.hash,
     origin: { ...origin, node: sourceNode },
     at: state.clock.now(),
-    end: rollback === undefined ? withReason(end, why) : { outcome: 'rolled-back', reason: rollback },
+    end:
+      rollback === undefined
+        ? { ...end, reason: end.reason ?? why ?? null }
+        : { outcome: 'rolled-back', reason: rollback },
   };
   all.push(
     { do: 'put', key: revisionKey(record.hash), value: record.configuration },
@@ -135,7 +136,7 @@ function nextOf(edit: RecordEdit, sourceNode: string, state: EditedState): NextS
     record: state.configurations.get(name)?.value,
     overrides: state.overrides.get(name)?.value,
   };
-  const whole = endedBy(before.overrides, {});
+  const whole = endedBy(before.overrides);
   if (edit.do === 'remove') {
     if (edit.by !== undefined) return withRemoval(before, { ...edit.by, at });
     return { record: undefined, overrides: undefined, ended: whole };
@@ -151,14 +152,9 @@ function nextOf(edit: RecordEdit, sourceNode: string, state: EditedState): NextS
   return { record: content, overrides: undefined, ended: whole };
 }
 
-function overridesOperation(
-  name: string,
-  overrides: ConfigurationOverrides | undefined,
-  state: EditedState,
-): Operation[] {
-  const key = overridesKey(name);
-  const expectedRevision = revisionIn(state.overrides, name);
-  if (overrides !== undefined) return [written(key, overrides, expectedRevision)];
+/** Writes a record, or removes it where it is there. */
+function operationOf(key: string, value: unknown, expectedRevision: number): Operation[] {
+  if (value !== undefined) return [written(key, value, expectedRevision)];
   return expectedRevision === 0 ? [] : [{ do: 'remove', key, expectedRevision }];
 }
 
@@ -176,10 +172,6 @@ function whyEnded(ended: NextState['ended']): string | undefined {
   return `the files changed, which ends what callers had set: ${listText(each, MOST_NAMED)}`;
 }
 
-function withReason(end: Omit<ContentEnd, 'at'>, why: string | undefined): Omit<ContentEnd, 'at'> {
-  return end.reason === null && why !== undefined ? { ...end, reason: why } : end;
-}
-
 /** Writes a record; `expectedRevision` 0: the record must not exist. */
 function written(key: string, value: unknown, expectedRevision: number): Operation {
   return expectedRevision === 0
@@ -193,21 +185,16 @@ const fileName = z
   .refine((name) => isConfigurationFile(name) && !name.includes('/'), {
     error: 'is no file of configurations',
   });
+const commitHash = z.string().regex(/^[0-9a-f]{40,64}$/);
 const sourceSchema = z.object({
   origin: contentOriginSchema.omit({ node: true }).extend({
     file: fileName,
     key: z.string().max(LONGEST_WORDS).nullable(),
-    commit: z
-      .string()
-      .regex(/^[0-9a-f]{40,64}$/)
-      .nullable(),
+    commit: commitHash.nullable(),
   }),
   rollback: z.string().max(LONGEST_WORDS).optional(),
   reason: z.string().max(LONGEST_WORDS).optional(),
-  changedBy: z
-    .string()
-    .regex(/^[0-9a-f]{40,64}$/)
-    .optional(),
+  changedBy: commitHash.optional(),
 });
 const expectedRevision = z.int().min(0);
 const questionSchema = z

@@ -8,18 +8,13 @@ import { syncPath } from '../files/sync-path.js';
 import { ignoreMissing } from '../files/system-error.js';
 import type { Clock } from '../loop/clock.js';
 import type { ConfigurationFileError, ConfigurationFileWarning } from '../model/configuration.js';
+import { type ConfigurationWrites, WRITES_TEXT } from '../model/plain/configuration-writes.js';
 import type { Logger } from '../telemetry/logger.js';
 import { DirectoryReader, DirectoryUnusable, faultOf, type Reading } from './directory.js';
 import { FileWarningLog, fileWarnings } from './file-warnings.js';
 import { ContentOrigins } from './history/content-origins.js';
 import { isTracked } from './history/git-origins.js';
 import { SettledFiles } from './settled-files.js';
-
-/**
- * Where changes through the API go. `file`: into the files. `state`: into the state, as overrides; the files are never
- * written. `refuse`: nowhere, and the files are never written.
- */
-export type ConfigurationWrites = 'file' | 'state' | 'refuse';
 
 /** What the controllers observe of the files. */
 export interface ConfigurationSource {
@@ -34,15 +29,9 @@ export interface ConfigurationSource {
   /** Identifies the directory that was read last, also across restarts; undefined: none was read. */
   readonly directoryId: string | undefined;
   /** The origins of contents: who brought them. */
-  readonly origins: Pick<ContentOrigins, 'isDoubted' | 'lookUp' | 'of' | 'ofFile' | 'ofWriter' | 'orderOf'>;
+  readonly origins: Pick<ContentOrigins, 'isDoubted' | 'of' | 'ofFile' | 'ofWriter' | 'order' | 'orderOf'>;
   readonly writes: ConfigurationWrites;
 }
-
-const WRITES_TEXT: Readonly<Record<ConfigurationWrites, string>> = {
-  file: 'changes through the API go into its files',
-  state: 'its files are never written; changes through the API are overrides in the state',
-  refuse: 'its files are never written; changes through the API are refused',
-};
 
 interface DirectorySourceOptions {
   readonly nodeId: string;
@@ -98,7 +87,7 @@ export class DirectorySource implements ConfigurationSource {
 
   /** True when the directory is a clone, and other masters bring configurations, too. */
   get isClone(): boolean {
-    return this.origins.followsCommits;
+    return this.origins.order !== undefined;
   }
 
   /** Decides where changes go, and says it. Called once, before the first reading. */
@@ -157,7 +146,7 @@ export class DirectorySource implements ConfigurationSource {
   /** Reads the whole directory. When it cannot be used, `fault` says why and the rest stays as it was. */
   async read({ isFinal, canBeReplaced = false }: ReadOptions): Promise<void> {
     const number = ++this.#begun;
-    const head = await this.origins.head();
+    const head = await this.origins.order?.head();
     try {
       const reading = await this.#reader.read(canBeReplaced);
       await this.origins.look(reading.files, this.#settled.files, head);
@@ -181,7 +170,7 @@ export class DirectorySource implements ConfigurationSource {
    */
   async readSome(files: readonly string[]): Promise<void> {
     const number = ++this.#begun;
-    const isPossible = this.#hasRead && this.#fault === undefined && !this.origins.followsCommits;
+    const isPossible = this.#hasRead && this.#fault === undefined && !this.isClone;
     const names = new Set([...files, ...this.suspects]);
     const readings = isPossible ? await this.#reader.readSome(names) : undefined;
     if (readings === undefined) return this.read({ isFinal: false });

@@ -7,8 +7,9 @@ import { ConfigurationFollower } from '../../controllers/master/configurations/f
 import { Bases } from '../../controllers/master/directories/bases.js';
 import { ConfigurationFiles } from '../configuration-files/configuration-files.js';
 import { transactionOf } from '../configuration-files/record-edits.js';
-import { type ConfigurationWrites, DirectorySource } from '../configuration-files/source.js';
+import { DirectorySource } from '../configuration-files/source.js';
 import type { Clock } from '../loop/clock.js';
+import type { ConfigurationWrites } from '../model/plain/configuration-writes.js';
 import type { MasterState } from '../state/master-state.js';
 import type { Store } from '../store/store.js';
 import type { Logger } from '../telemetry/logger.js';

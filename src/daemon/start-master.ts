@@ -184,13 +184,10 @@ async function lay(assembly: Assembly, before?: Pick<WithoutState, 'waitFor' | '
     hostAddressOf,
   });
   const tokens = new InstanceTokens(secret, creationOfKept(master.state.instances));
+  const ofFiles = { nodeId, paths, writes: configuration.configurationWrites, store, state: master.state };
   const several = ofSeveral
     ? new ofSeveral.SeveralMasters({
-        nodeId,
-        paths,
-        writes: configuration.configurationWrites,
-        store,
-        state: master.state,
+        ...ofFiles,
         leadership: candidate,
         known: new KnownMasters({
           contact: { host: address, port },
@@ -204,16 +201,7 @@ async function lay(assembly: Assembly, before?: Pick<WithoutState, 'waitFor' | '
         shared,
       })
     : undefined;
-  const files =
-    several?.files ??
-    buildSoleFiles({
-      ...shared,
-      nodeId,
-      paths,
-      writes: configuration.configurationWrites,
-      state: master.state,
-      store,
-    });
+  const files = several?.files ?? buildSoleFiles({ ...shared, ...ofFiles });
   const dashboard = new DashboardFiles({ directory: DASHBOARD, isOn: configuration.dashboard });
   return {
     store,

@@ -38,7 +38,7 @@ export const contentEndSchema = z.object({
   reason: z.string().nullable().describe('in words, of a failure or a rollback'),
   at: z.number().describe('Unix milliseconds'),
 });
-export type ContentEnd = z.output<typeof contentEndSchema>;
+type ContentEnd = z.output<typeof contentEndSchema>;
 
 export const keptContentSchema = contentOriginSchema.extend({
   number: z.int().min(1).describe('counts up with each content of the configuration'),

@@ -81,8 +81,7 @@ export function withFile(file: ConfigurationRecord, state: OverriddenState, at: 
   const { record, overrides } = state;
   if (overrides?.is === 'absent' && overrides.file.hash === file.hash)
     return { record: undefined, overrides: { ...overrides, file }, ended: [] };
-  if (overrides?.is === 'absent')
-    return { record: file, overrides: undefined, ended: endedBy(overrides, {}) };
+  if (overrides?.is === 'absent') return { record: file, overrides: undefined, ended: endedBy(overrides) };
   const made = overrides?.is === 'fields' ? overrides.fields : {};
   const before = fileOf(state)?.configuration;
   const now = file.configuration;
@@ -97,28 +96,20 @@ export function withFile(file: ConfigurationRecord, state: OverriddenState, at: 
     if (isManaged || isUnchanged) kept[field] = override;
   }
   const [configuration, fields] = validOf(now, kept);
-  // A field whose override now says what the file says has lost nothing.
-  const lost = Object.entries(made).filter(
-    ([field, { value }]) => !isDeepStrictEqual(value, saidOf(now, field).value),
+  const ended = endedBy(overrides).filter(
+    // An override that says what the file says now has lost nothing.
+    ({ field }) =>
+      field === null || !(field in fields || isDeepStrictEqual(made[field]?.value, saidOf(now, field).value)),
   );
-  return {
-    ...stateOf(file, configuration, fields),
-    ended: lost.flatMap(([field, mark]) => (field in fields ? [] : [{ field, mark }])),
-  };
+  return { ...stateOf(file, configuration, fields), ended };
 }
 
 /** The state after a caller has written a whole content. `made`: the record, where the configuration has no file. */
 export function withWrite(made: ConfigurationRecord, state: OverriddenState, mark: OverrideMark): NextState {
   const file = fileOf(state);
-  if (file === undefined) {
-    const { overrides } = state;
-    return {
-      record: made,
-      overrides: overrides?.is === 'made' ? overrides : { is: 'made', mark },
-      ended: [],
-    };
-  }
-  const before = state.overrides?.is === 'fields' ? state.overrides.fields : {};
+  const { overrides } = state;
+  if (file === undefined) return { record: made, overrides: overrides ?? { is: 'made', mark }, ended: [] };
+  const before = overrides?.is === 'fields' ? overrides.fields : {};
   const fields: Record<string, FieldOverride> = {};
   for (const field of FIELDS) {
     const wanted = saidOf(made.configuration, field);
@@ -138,15 +129,10 @@ export function withRemoval(state: OverriddenState, mark: OverrideMark): NextSta
 }
 
 /** The overrides that end when a file, or its removal, replaces the whole configuration. */
-export function endedBy(
-  overrides: ConfigurationOverrides | undefined,
-  kept: FieldOverrides,
-): EndedOverride[] {
-  if (overrides?.is !== 'fields')
-    return overrides === undefined ? [] : [{ field: null, mark: overrides.mark }];
-  return Object.entries(overrides.fields).flatMap(([field, mark]) =>
-    field in kept ? [] : [{ field, mark }],
-  );
+export function endedBy(overrides: ConfigurationOverrides | undefined): EndedOverride[] {
+  if (overrides?.is === 'fields')
+    return Object.entries(overrides.fields).map(([field, mark]) => ({ field, mark }));
+  return overrides === undefined ? [] : [{ field: null, mark: overrides.mark }];
 }
 
 /** The content without the override of one field, or without any. Undefined: there is no such override, or no file. */
@@ -208,7 +194,7 @@ function stateOf(
 }
 
 /**
- * The valid content with the most overrides. One override ends where the file does not allow it any more, such as a
+ * The valid content with the most overrides. An override ends where the file does not allow it any more, such as a
  * minimum above the file's new maximum; all end where that does not help.
  */
 function validOf(file: Configuration, fields: FieldOverrides): [Configuration, FieldOverrides] {

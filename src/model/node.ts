@@ -3,6 +3,7 @@ import { hostname } from 'node:os';
 import { z } from 'zod';
 import { addressSchema, nameSchema, portSchema, runAsSchema } from './names.js';
 import { drainSchema } from './node-drain.js';
+import { CONFIGURATION_WRITES } from './plain/configuration-writes.js';
 import { storeSettingsSchema } from './settings/store-settings.js';
 
 /** A runtime, and whether the node can use it. */
@@ -90,7 +91,7 @@ const nodeFieldsSchema = z.strictObject({
     .default({ kind: 'lmdb' })
     .describe('where a master keeps its state: a file of its own, or an etcd cluster'),
   configurationWrites: z
-    .enum(['file', 'state', 'refuse'])
+    .enum(CONFIGURATION_WRITES)
     .optional()
     .describe(
       'where changes through the API go: into the files, into the state as overrides, or nowhere; default: state where git tracks files of configurations/, else file',

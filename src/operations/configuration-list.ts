@@ -4,7 +4,6 @@ import { z } from 'zod';
 import { fileStateSchema } from '../configuration-files/file-states.js';
 import { warningTexts } from '../explain/files.js';
 import type { ConfigurationRecord } from '../model/configuration.js';
-import { shownOverrides } from '../model/configuration-overrides.js';
 import { hasFinished, type InstanceRecord, isServing } from '../model/instance.js';
 import { visibleInstances } from '../state/instance-writes.js';
 import { instancesByAge, statesOfFiles } from './configuration-file-list.js';
@@ -81,11 +80,8 @@ function overriddenOf(
   name: string,
 ): Pick<ConfigurationSummary, 'overridden' | 'overriddenSince'> {
   const value = overrides.get(name)?.value;
-  const shown = value?.is === 'fields' ? shownOverrides(name, value) : [];
-  return {
-    overridden: shown.length,
-    overriddenSince: shown.length === 0 ? null : Math.min(...shown.map(({ at }) => at)),
-  };
+  const times = value?.is === 'fields' ? Object.values(value.fields).map(({ at }) => at) : [];
+  return { overridden: times.length, overriddenSince: times.length === 0 ? null : Math.min(...times) };
 }
 
 /** The warnings by configuration. */

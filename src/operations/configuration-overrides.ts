@@ -1,13 +1,14 @@
 /** What callers have changed beside the files, for `config overrides`, its route and the page. */
 import { z } from 'zod';
 import { type ShownOverride, shownOverrideSchema, shownOverrides } from '../model/configuration-overrides.js';
+import { CONFIGURATION_WRITES } from '../model/plain/configuration-writes.js';
 import { mayBeSecret } from '../model/plain/may-be-secret.js';
 import { HIDDEN } from '../telemetry/secret-fields.js';
 import type { Reads } from './reads.js';
 
 export const listedOverridesSchema = z.object({
   writes: z
-    .enum(['file', 'state', 'refuse'])
+    .enum(CONFIGURATION_WRITES)
     .describe('where changes through the API go, by `configurationWrites` and git'),
   overrides: z.array(shownOverrideSchema).describe('by configuration and field'),
 });

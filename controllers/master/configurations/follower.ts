@@ -91,7 +91,7 @@ export class ConfigurationFollower implements RecordFollower, ConfigurationEdito
 
   /** Never throws. */
   async #lookUp(): Promise<void> {
-    if (await this.#options.source.origins.lookUp()) this.wake();
+    if ((await this.#options.source.origins.order?.lookUp()) === true) this.wake();
   }
 
   conflicts(): readonly ConfigurationConflict[] {

@@ -9,6 +9,7 @@ import type { Configuration, ConfigurationFileError } from '../../model/configur
 import type { ShownOverride } from '../../model/configuration-overrides.js';
 import { MAX_SERVICE_COUNT } from '../../model/plain/command-limits.js';
 import { withEveryDefault } from '../../model/plain/configuration-defaults.js';
+import { WRITES_TEXT } from '../../model/plain/configuration-writes.js';
 import type { ScaledConfiguration } from '../../model/plain/scaled-content.js';
 import { countText, cutText, durationText } from '../../model/words.js';
 import type { ConfigurationDiff } from '../../operations/configuration-diff.js';
@@ -42,7 +43,7 @@ const COLUMNS: Columns<ConfigurationSummary> = {
 
 const OVERRIDES: Columns<ShownOverride> = {
   CONFIGURATION: ({ configurationName }) => configurationName,
-  FIELD: ({ field, is }) => field ?? WHOLE[is],
+  FIELD: ({ field, is }) => field ?? (is === 'absent' ? '(removed)' : '(made here)'),
   FILE: ({ fileValue, file }) => (file === null ? 'no file' : cutText(fileValue ?? '-', MOST_VALUE_CHARS)),
   'IN FORCE': ({ value, is }) => (is === 'changed' ? cutText(value ?? '-', MOST_VALUE_CHARS) : '-'),
   BY: ({ by, isManaged }) => `${by ?? '-'}${isManaged ? ' (managed)' : ''}`,
@@ -50,19 +51,6 @@ const OVERRIDES: Columns<ShownOverride> = {
   WHY: ({ reason }) => reason,
 };
 
-/** The words for an override of a whole configuration. */
-const WHOLE: Readonly<Record<ShownOverride['is'], string>> = {
-  changed: '',
-  absent: '(removed)',
-  made: '(made here)',
-};
-
-/** The text of `config list` and `config overrides` about the directory. */
-const WRITES: Readonly<Record<ListedOverrides['writes'], string>> = {
-  file: 'changes are written into the files',
-  state: 'the files are never written: changes are overrides, `config overrides` lists them',
-  refuse: 'only the files change configurations: all other changes are refused',
-};
 const MOST_VALUE_CHARS = 40;
 
 /** The text of `config list` for a file that is not in force. */
@@ -196,7 +184,7 @@ export const CONFIGURATION_COMMANDS = {
     about: 'what was changed beside the files: field, both values, who, since when and why',
     input: (name?: string) => ({ name }),
     text: async ({ writes, overrides }: ListedOverrides, view) =>
-      `${await listOf(view, OVERRIDES, overrides, 'there are no overrides')}\n${WRITES[writes]}`,
+      `${await listOf(view, OVERRIDES, overrides, 'there are no overrides')}\n${WRITES_TEXT[writes]}`,
     names: ({ overrides }) => [...new Set(overrides.map(({ configurationName }) => configurationName))],
   }),
   'config reset': describe({
@@ -232,7 +220,7 @@ async function describeList(
   const warnings = configurations.flatMap(({ name, warnings }) => warnings.map((text) => `${name}: ${text}`));
   const below = [...describeFileErrors(brokenFiles), ...describeWarnings(warnings)];
   const { writes = 'file' }: Partial<ConfigurationSummary> = configurations[0] ?? {};
-  const place = writes === 'file' ? [] : [WRITES[writes]];
+  const place = writes === 'file' ? [] : [WRITES_TEXT[writes]];
   return [table, ...describeRemoved(removed), ...place, ...(below.length === 0 ? [] : ['', ...below])].join(
     '\n',
   );

@@ -62,8 +62,8 @@ export class CommitOrder {
   of(file: string, commit: string): SideOrder {
     const known = this.#known;
     const last = known?.changes.get(file);
-    if (known === undefined || last === undefined || last === commit) return 'unknown';
-    if (known.ancestors.has(commit)) return 'newer';
+    if (known === undefined || last === commit) return 'unknown';
+    if (known.ancestors.has(commit)) return last === undefined ? 'unknown' : 'newer';
     const order = known.others.get(commit);
     if (order === undefined) this.#asked.add(commit);
     // Change nothing until git has answered.

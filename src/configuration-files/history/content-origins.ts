@@ -61,18 +61,14 @@ export class ContentOrigins {
     this.#order = new CommitOrder(this.#directory, (reason) => this.#tellFailure(reason));
   }
 
-  get followsCommits(): boolean {
-    return this.#order !== undefined;
+  /** Undefined: commits are not followed. */
+  get order(): Pick<CommitOrder, 'head' | 'lookUp'> | undefined {
+    return this.#order;
   }
 
   /** True when git may say something else of the whole directory than at the last reading. */
   async hasMoved(): Promise<boolean> {
     return this.#doubted.size > 0 || (await this.#order?.hasMoved()) === true;
-  }
-
-  /** The commit of the work tree before a reading of the whole directory, for `look`. */
-  async head(): Promise<string | undefined> {
-    return this.#order?.head();
   }
 
   /**
@@ -117,11 +113,6 @@ export class ContentOrigins {
   orderOf(file: string, commit: string, isHere: boolean): SideOrder {
     if (isHere && this.#commits.get(file)?.isDirty !== false) return 'unknown';
     return this.#order?.of(file, commit) ?? 'unknown';
-  }
-
-  /** Asks git about the commits that `orderOf` did not know. True: it may answer something else now. */
-  async lookUp(): Promise<boolean> {
-    return (await this.#order?.lookUp()) ?? false;
   }
 
   #doubtDirty(signatures: ReadonlyMap<string, string>): void {

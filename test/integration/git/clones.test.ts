@@ -155,6 +155,25 @@ describe.skipIf(!HAS_GIT)('clones of several masters', () => {
     expect(b.conflicts()).toEqual([]);
   });
 
+  it('of a master that goes back to an older commit take nothing away', async () => {
+    const one = repository.git('rev-parse', 'HEAD');
+    const [a, b] = [await start('a'), await start('b')];
+    push('two');
+    push('n', 'new.json');
+    for (const node of ['a', 'b']) git(node, 'pull', '-q');
+    await becomes('a two', 'keep x', 'new n');
+    await looked(a, b);
+    goTo('b', one);
+    await looked(b, b);
+    await until(() => expect(b.commands()).toEqual(['a.json one', 'keep.json x']));
+    await looked(a, b);
+    await becomes('a two', 'keep x', 'new n');
+    expect(b.conflicts()).toEqual([]);
+    git('b', 'pull', '-q');
+    await looked(a, b);
+    await becomes('a two', 'keep x', 'new n');
+  });
+
   it('are a conflict where both have commits of their own', async () => {
     const [a, b] = [await start('a'), await start('b')];
     await becomes('a one', 'keep x');

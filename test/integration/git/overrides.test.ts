@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync }
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ConfigurationFiles } from '../../../src/configuration-files/configuration-files.js';
-import type { ConfigurationWrites } from '../../../src/configuration-files/source.js';
+import type { ConfigurationWrites } from '../../../src/model/plain/configuration-writes.js';
 import { PREFIX } from '../../../src/store/keys.js';
 import { ConfigurationWorld } from '../../support/control-plane/configuration-world.js';
 import { GitRepository, HAS_GIT } from '../../support/git-repository.js';
@@ -68,7 +68,7 @@ describe.skipIf(!HAS_GIT)('a directory that git tracks', () => {
 
   it('stays clean over writes, a removal and a restart, which lose nothing', async () => {
     await start();
-    expect(world.lines('its files are never written')).toHaveLength(1);
+    expect(world.lines('the files are never written')).toHaveLength(1);
     await put({ minimumServiceCount: 3 });
     await put({}, 'made');
     await files.remove('b', { by: { key: 'ops' } });

@@ -8,7 +8,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import type { ConfigurationFiles } from '../../../src/configuration-files/configuration-files.js';
-import type { ConfigurationWrites } from '../../../src/configuration-files/source.js';
 import { buildSoleFiles } from '../../../src/daemon/sole-files.js';
 import type { Clock } from '../../../src/loop/clock.js';
 import { RunningParts } from '../../../src/loop/lifecycle.js';
@@ -19,6 +18,7 @@ import {
   configurationSchema,
 } from '../../../src/model/configuration.js';
 import { configurationHistorySchema } from '../../../src/model/configuration-history.js';
+import type { ConfigurationWrites } from '../../../src/model/plain/configuration-writes.js';
 import { MasterState } from '../../../src/state/master-state.js';
 import { PREFIX } from '../../../src/store/keys.js';
 import type { Operation } from '../../../src/store/store.js';

@@ -1,5 +1,4 @@
 /** What callers have changed of a configuration beside its file, and the way back to the file. */
-import type { ShownOverride } from '../../../model/configuration-overrides.js';
 import type { ListedOverrides } from '../../../operations/configuration-overrides.js';
 import { apiPath } from '../../api/api-client.js';
 import { NOTHING } from '../../parts/amounts.js';
@@ -36,7 +35,11 @@ export function OverridesPanel({ name, revision }: { readonly name: string; read
       <dl class="facts">
         {fields.map((one) => (
           <Fact key={one.field} name={one.field ?? ''}>
-            <Override override={one} />{' '}
+            <bdi class="mono">{`${one.fileValue ?? NOTHING} → ${one.value ?? NOTHING}`}</bdi>{' '}
+            <span class="quiet">
+              {one.isManaged ? text.managed : text.setBy(one.by ?? NOTHING)} <Time at={one.at} />{' '}
+              <bdi>{one.reason}</bdi>
+            </span>{' '}
             {mayReset && (
               <Button onPress={() => void reset(one.field ?? undefined)}>{text.resetField}</Button>
             )}
@@ -49,20 +52,5 @@ export function OverridesPanel({ name, revision }: { readonly name: string; read
         </p>
       )}
     </Panel>
-  );
-}
-
-function Override({
-  override: { fileValue, value, by, at, reason, isManaged },
-}: {
-  readonly override: ShownOverride;
-}) {
-  return (
-    <>
-      <bdi class="mono">{`${fileValue ?? NOTHING} → ${value ?? NOTHING}`}</bdi>{' '}
-      <span class="quiet">
-        {isManaged ? text.managed : text.setBy(by ?? NOTHING)} <Time at={at} /> <bdi>{reason}</bdi>
-      </span>
-    </>
   );
 }
