@@ -231,9 +231,12 @@ export class ConfigurationFiles implements Part {
    * DRV_CONFIGURATION_UNKNOWN, or DRV_CONFIGURATION_CHANGED.
    */
   async remove(name: string, { precondition, by }: PutOptions = {}): Promise<void> {
-    if (fileOf(this.#stateOf(name)) !== undefined) this.#requireWritable(name);
+    const { overrides } = this.#stateOf(name);
+    const hasFile = overrides?.is !== 'made';
+    if (hasFile) this.#requireWritable(name);
+    const remove = (editor: ConfigurationEditor): Promise<void> => editor.remove(name, precondition);
     await this.#change(
-      () => this.#writing(name, by, (editor) => editor.remove(name, precondition)),
+      () => this.#writing(name, by, (editor) => remove(hasFile ? editor : this.#options.follower)),
       new Set([name]),
     );
   }

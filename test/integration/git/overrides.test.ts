@@ -194,6 +194,23 @@ describe.skipIf(!HAS_GIT)('a directory that git tracks', () => {
     expect(await inForce('made')).toBe('10 20 1');
     await put({ cpu: 7 });
     expect(git('status', '--porcelain')).toBe('M configurations/a.json');
+    await files.remove('made');
+    expect(await inForce('made')).toBeUndefined();
+  });
+
+  it('begins with the records of a version that wrote it', async () => {
+    await start('file');
+    await put({ minimumServiceCount: 3 });
+    await put({}, 'made');
+    const { length } = world.store.transactions;
+    await start();
+    expect([await inForce(), await inForce('made'), await overrides()]).toEqual(['10 20 3', '10 20 1', []]);
+    expect(world.store.transactions).toHaveLength(length);
+    git('checkout', '-q', '.');
+    await becomes('10 20 1');
+    rmSync(join(directory, 'made.json'));
+    await becomes(undefined, 'made');
+    clean();
   });
 
   it('is one behind a link, in a linked work tree and in a subdirectory, and none where git ignores it', async () => {
