@@ -222,7 +222,7 @@ export class ConfigurationFiles implements Part {
         );
       const text = configurationFileText(name, content);
       const parsed = validateConfiguration(name, content);
-      await this.#writing(name, by, (editor) => editor.write(name, { text, parsed }));
+      await this.#writing(name, by, () => this.#options.follower.write(name, { text, parsed }));
     });
   }
 

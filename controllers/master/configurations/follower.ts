@@ -134,7 +134,7 @@ export class ConfigurationFollower implements RecordFollower, ConfigurationEdito
   async write(name: string, { text, parsed }: NewContent, precondition?: Precondition): Promise<void> {
     const { hash } = parsed;
     await this.#edit(name, precondition, (record, expectedRevision) => {
-      if (record?.hash === hash) return undefined;
+      if (record?.hash === hash && this.#options.overrides.get(name) === undefined) return undefined;
       const source = this.#options.source.origins.ofWriter(name, record?.sourceFile ?? `${name}.json`);
       const part = this.#tree.isInput ? 'override' : undefined;
       return { do: 'put', name, source, parsed, part, expectedRevision };

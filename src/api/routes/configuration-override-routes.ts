@@ -3,7 +3,6 @@ import { z } from 'zod';
 import { listedOverridesSchema, listOverrides } from '../../operations/configuration-overrides.js';
 import { callerOf, seesConfiguration } from '../gate/auth.js';
 import { showsValues, valuesQuery } from '../gate/shown-values.js';
-import { sendNoContent } from '../http/json-reply.js';
 import { defineRoute, type Route } from '../http/route.js';
 
 /** The query of each route that makes an override. */
@@ -43,10 +42,10 @@ export const configurationOverrideRoutes: readonly Route[] = [
     body: z.strictObject({
       field: z.string().optional().describe('such as `minimumServiceCount`; default: all overrides'),
     }),
-    answers: { 204: { description: 'the file counts again' } },
-    handle: async ({ params, body, request }, { configurationFiles }, reply) => {
-      await configurationFiles.reset(params.name, body.field, { key: callerOf(request) });
-      sendNoContent(reply);
+    answers: { 200: { description: 'the overrides that are left of it', schema: listedOverridesSchema } },
+    handle: async ({ params: { name }, body, request }, needs) => {
+      await needs.configurationFiles.reset(name, body.field, { key: callerOf(request) });
+      return listOverrides(needs, { sees: (one) => one === name, showValues: false });
     },
   }),
 ];

@@ -48,14 +48,16 @@ async function allRows(): Promise<string[]> {
 
 describe('Authentication', () => {
   it('1. Every endpoint except GET /ping and GET /metrics requires Authorization: Bearer <API_KEY>', async () => {
-    const token = await createKey('rows', 'PUBLIC');
+    // There are more rows than requests that one key may send in a minute.
+    const tokens = [await createKey('rows', 'PUBLIC'), await createKey('more-rows', 'PUBLIC')];
     const rows = await allRows();
     expect(rows.length).toBeGreaterThan(30);
     const open: string[] = [];
-    for (const row of rows) if ((await world.call(row, { token })).status !== 401) open.push(row);
+    for (const [index, row] of rows.entries())
+      if ((await world.call(row, { token: tokens[index % 2] ?? null })).status !== 401) open.push(row);
     expect(open.sort()).toEqual([...OPEN, ...OPEN_BEYOND].sort());
     for (const row of OPEN) expect((await world.call(row, { token: null })).status).toBe(200);
-    await run('key delete rows');
+    for (const label of ['rows', 'more-rows']) await run(`key delete ${label}`);
   });
 
   it('1. Without a token every endpoint says 401, however many said it before', async () => {

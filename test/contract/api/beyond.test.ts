@@ -786,6 +786,41 @@ describe('Configurations and templates', () => {
     expect([status, json]).toMatchObject([200, { title: 'Drover configuration', required: ['command'] }]);
   });
 
+  /** An override of ramMB, as a master writes it whose files belong to git. */
+  const override = async (): Promise<void> => {
+    await world.commands.configure('lobby', { ramMB: 100 });
+    const { store, configurations } = world.commands.plane.master.state;
+    const file = configurations.get('lobby')?.value;
+    const fields = { ramMB: { value: 120, by: 'ops', at: 1, reason: 'peak' } };
+    const value = { is: 'fields', file, fields };
+    await world.commands.plane.master.state.overrides.until(
+      await store.transact([{ do: 'create', key: 'overrides/lobby', value }]),
+    );
+  };
+
+  it('GET /configuration-overrides: 200, what callers changed beside the files', async () => {
+    expect((await world.call('GET /configuration-overrides')).json).toEqual({
+      writes: 'file',
+      overrides: [],
+    });
+    await override();
+    const { status, json } = await world.call('GET /configuration-overrides');
+    const who = { by: 'ops', at: 1, reason: 'peak', isManaged: false };
+    const what = { configurationName: 'lobby', field: 'ramMB', is: 'changed', file: 'lobby.json' };
+    expect([status, json]).toEqual([
+      200,
+      { writes: 'file', overrides: [{ ...what, fileValue: '100', value: '120', ...who }] },
+    ]);
+  });
+
+  it('POST /configurations/{name}/reset: 200, the file counts again; 404 without an override', async () => {
+    await override();
+    const body = { field: 'ramMB' };
+    const { status, json } = await world.call('POST /configurations/lobby/reset', { body });
+    expect([status, json]).toEqual([200, { writes: 'file', overrides: [] }]);
+    expect((await world.call('POST /configurations/lobby/reset', { body })).status).toBe(404);
+  });
+
   it('GET /configuration-files: 200, the state of every file', async () => {
     expect((await world.call('GET /configuration-files')).json).toEqual([]);
     world.commands.writeFile('lobby.json', '{ "command": "run", "minimumServiceCount": 0 }');

@@ -433,6 +433,7 @@ describe('config show of the fields whose defaults are not stored', () => {
       'stopCommand',
       'readiness',
       'update',
+      'managed',
     ]);
   });
 
@@ -856,7 +857,7 @@ describe('help', () => {
       'stop',
     ])
       expect(text).toMatch(new RegExp(`^${command.replace(/[[\]|.]/g, '\\$&')} {2,}\\S`, 'm'));
-    expect(await world.json('help')).toHaveLength(52);
+    expect(await world.json('help')).toHaveLength(54);
   });
 
   it('explains a group and a single command', async () => {

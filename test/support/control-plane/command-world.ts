@@ -223,6 +223,7 @@ export class CommandWorld {
       configurations: state.configurations,
       revisions: state.revisions,
       histories: state.histories,
+      overrides: state.overrides,
       rollouts: state.rollouts,
       nodes: state.nodes,
       keys: state.keys,
