@@ -106,8 +106,8 @@ export const storedStatusSchema = z.object({
   /** The `lastHeartbeat` of the last PUT state, which clients see until a later sign of life. Absent: it had none. */
   saidHeartbeat: z.number().optional(),
   /**
-   * The instance ended or could not be started twice in a row, and has not been up for a minute since; or its server
-   * made itself a daemon, and is not started again. Absent: no.
+   * The instance ended or could not be started twice in a row, and has not been up for a minute since. Also: its server
+   * made itself a daemon, and is not started again. Absent: neither holds.
    */
   keepsFailing: z.literal(true).optional(),
   players: z.number().nullable(),
