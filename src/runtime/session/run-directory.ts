@@ -68,7 +68,7 @@ export class RunDirectory implements SessionRun {
   readonly run: number;
   readonly name: string;
   readonly directory: string;
-  /** What the session's shell wrote into `pid`, as last read. */
+  /** The content of the file `pid`, which the session's shell wrote; as last read. */
   #shell = '';
 
   constructor(parent: string, { instanceId, run }: { readonly instanceId: string; readonly run: number }) {
