@@ -1,12 +1,12 @@
 /** Describes a plan for people: as lines for a terminal, or as Markdown for a comment that is updated in place. */
-import { countText, cutText } from '../../model/words.js';
+import { shownPair, visibleText } from '../../model/plain/shown-pair.js';
+import { countText } from '../../model/words.js';
 import type { ChangePlan, PlannedConfiguration } from '../../operations/plan/change-plan.js';
 
 /** Marks the comment to update. GitHub and GitLab do not show the marker. */
 const MARKER = '<!-- drover-plan -->';
 /** GitHub allows 65,536 characters in a comment; the remainder is for text that a workflow adds. */
 const MOST_CHARS = 60_000;
-const MOST_VALUE_CHARS = 120;
 /** Placed after an @, because GitHub and GitLab then do not read a mention of a person. */
 const WORD_JOINER = '\u2060';
 
@@ -20,9 +20,7 @@ const SIGN: Readonly<Record<PlannedConfiguration['action'], string>> = {
 export function planText(plan: ChangePlan): string {
   const lines = changedIn(plan).flatMap((one) => [
     `${SIGN[one.action]} ${one.name}: ${one.action}`,
-    ...one.fields.map(
-      (field) => `    ${field.path} (${field.class}): ${valueText(field.from)} -> ${valueText(field.to)}`,
-    ),
+    ...one.fields.map((field) => `    ${visibleText(field.path)}${fieldText(one.action, field)}`),
     `    ${one.why}`,
   ]);
   const troubles = [...plan.shortages.map(shortageText), ...plan.warnings.map(warningText)];
@@ -61,15 +59,22 @@ function cutToRoom(sections: readonly string[]): string[] {
 
 function sectionOf({ name, action, fields, effects, why }: PlannedConfiguration): string {
   const counts = Object.entries(effects).filter(([, count]) => count > 0);
-  const rows = fields.map(
-    (field) => `| ${code(field.path)} | ${field.class} | ${cell(field.from)} | ${cell(field.to)} |`,
-  );
+  const isNew = action === 'create';
+  const rows = fields.map((field) => {
+    const [from, to] = shownPair(field.from, field.to).map(cell);
+    return isNew
+      ? `| ${code(field.path)} | ${to} |`
+      : `| ${code(field.path)} | ${field.class} | ${from} | ${to} |`;
+  });
+  const head = isNew
+    ? ['| field | value |', '| --- | --- |']
+    : ['| field | class | from | to |', '| --- | --- | --- | --- |'];
   const lines = [
     `#### ${SIGN[action]} ${code(name)}: ${action}`,
     '',
     markdownText(why),
     ...(counts.length === 0 ? [] : ['', counts.map(([what, count]) => `${what} **${count}**`).join(', ')]),
-    ...(rows.length === 0 ? [] : ['', '| field | class | from | to |', '| --- | --- | --- | --- |', ...rows]),
+    ...(rows.length === 0 ? [] : ['', ...head, ...rows]),
   ];
   const text = lines.join('\n');
   return text.length <= MOST_CHARS / 2
@@ -102,20 +107,26 @@ function summary(plan: ChangePlan): string {
   return parts.length === 0 ? 'nothing changes' : parts.join(', ');
 }
 
-function valueText(value: string | null): string {
-  return value === null ? 'not set' : cutText(value, MOST_VALUE_CHARS);
+function fieldText(
+  action: PlannedConfiguration['action'],
+  field: PlannedConfiguration['fields'][number],
+): string {
+  const [from, to] = shownPair(field.from, field.to).map((value) => value ?? 'not set');
+  return action === 'create' ? `: ${to}` : ` (${field.class}): ${from} -> ${to}`;
 }
 
 function cell(value: string | null): string {
-  return value === null ? '' : code(cutText(value, MOST_VALUE_CHARS));
+  return value === null ? '' : code(value);
 }
 
 /**
  * Returns text as a Markdown code span. The fence is longer than any run of backticks in the text; `|` is escaped,
- * since it would end the table cell.
+ * since it would end the table cell. Pages show several spaces as one, so all but the first do not break.
  */
 function code(text: string): string {
-  const plain = text.replaceAll(/[\n\r]+/g, ' ').replaceAll('|', '\\|');
+  const plain = visibleText(text.replaceAll(/[\n\r]+/g, ' '))
+    .replaceAll(/(?<= ) /g, '\u00a0')
+    .replaceAll('|', '\\|');
   const fences = (plain.match(/`+/g) ?? []).map(({ length }) => length);
   const fence = '`'.repeat(Math.max(0, ...fences) + 1);
   return fences.length === 0 ? `${fence}${plain}${fence}` : `${fence} ${plain} ${fence}`;

@@ -9,7 +9,7 @@ import { type ParsedConfiguration, validateConfiguration } from '../../configura
 import { Pace } from '../../loop/pace.js';
 import type { ConfigurationRecord } from '../../model/configuration.js';
 import { DroverError } from '../../model/errors.js';
-import { changedFieldSchema, changedFields } from '../../model/field-class.js';
+import { changedFieldSchema, changedFields, newFields } from '../../model/field-class.js';
 import { nameSchema } from '../../model/names.js';
 import { mayBeSecret } from '../../model/plain/may-be-secret.js';
 import { countText, quoteText } from '../../model/words.js';
@@ -60,7 +60,9 @@ const plannedConfigurationSchema = z.object({
   fileState: fileStateSchema.nullable().describe('null: there is no such configuration'),
   fields: z
     .array(changedFieldSchema)
-    .describe('the fields that differ from the content in force; none for a new configuration'),
+    .describe(
+      'the fields that differ from the content in force; for a new configuration, its command, its minimum, and all that is not the default',
+    ),
   effects: planEffectsSchema,
   why: z.string().describe('the effects in words, for a person'),
 });
@@ -238,12 +240,19 @@ interface ToPlan {
 
 function planned({ name, parsed, record, change, service }: ToPlan): PlannedConfiguration {
   const isChange = record !== undefined && parsed !== null;
-  const fields = isChange ? changedFields(record.configuration, parsed.configuration) : [];
+  const fields = parsed === null ? [] : fieldsOf(record, parsed);
   const fileState = isChange ? (change?.fileState ?? 'same') : null;
   const action = parsed === null ? 'delete' : actionOf(record, parsed, fileState);
   const { older: _older, onPromotion: _promotion, heldBack: _held, ...effects } = service;
   const why = whyOf({ name, action, fields, fileState, service });
   return { name, action, revision: record?.hash ?? null, fileState, fields, effects, why };
+}
+
+function fieldsOf(
+  record: ConfigurationRecord | undefined,
+  { configuration }: ParsedConfiguration,
+): PlannedConfiguration['fields'] {
+  return record === undefined ? newFields(configuration) : changedFields(record.configuration, configuration);
 }
 
 function actionOf(

@@ -56,6 +56,33 @@ describe('plan', () => {
     expect(world.commands.plane.records()).toHaveLength(2);
   });
 
+  it('shows what a new one is: command, counts, user, ports and templates', async () => {
+    const file = write('lobby.json', {
+      ...SMALL,
+      minimumServiceCount: 1,
+      maximumServiceCount: 3,
+      runAs: 'games',
+      availablePorts: { min: 30000, max: 30009 },
+      templateInstallationConfig: { allOf: [{ group: 'a', name: 'b', storage: 'local' }] },
+    });
+    const { out } = await drover(`plan -f ${file}`);
+    expect(out.split('\n').slice(0, -2)).toEqual([
+      '+ lobby: create',
+      '    availablePorts.max: 30009',
+      '    availablePorts.min: 30000',
+      '    command: "run"',
+      '    cpu: 10',
+      '    maximumServiceCount: 3',
+      '    minimumServiceCount: 1',
+      '    ramMB: 100',
+      '    runAs: "games"',
+      '    runtime: "process"',
+      expect.stringMatching(/^ {4}templateInstallationConfig\.allOf: \[\{"group":"a","name":"b"/),
+      '    1 instance is created.',
+      ...[expect.anything()].slice(1),
+    ]);
+  });
+
   it('says whether those that wait for a place would find one', async () => {
     await world.commands.configure('lobby', { ramMB: 2000, minimumServiceCount: 1 });
     await until(() =>

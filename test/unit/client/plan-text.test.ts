@@ -63,6 +63,16 @@ describe('a plan as Markdown', () => {
     expect(text).toContain('| ``` "a\\|b `c` ``d`` @everyone <img>" ``` |');
   });
 
+  it('shows the fields of a new one, and each value around its first difference', () => {
+    const fields = [{ path: 'command', class: 'live' as const, from: null, to: '"sleep  1"' }];
+    const text = planMarkdown(planOf([planned({ action: 'create', revision: null, fields })]));
+    expect(text).toContain('| field | value |\n| --- | --- |\n| `command` | `"sleep \u00a01"` |');
+    const [from, to] = ['a', 'b'].map((end) => `"${'-x '.repeat(100)}${end}"`);
+    const change = planned({ fields: [{ path: 'command', class: 'live', from: from ?? '', to: to ?? '' }] });
+    expect(planMarkdown(planOf([change]))).toMatch(/live \| `….{40}a"` \| `….{40}b"` \|/);
+    expect(planText(planOf([change]))).toMatch(/ {4}command \(live\): ….{40}a" -> ….{40}b"/);
+  });
+
   it.each([
     ['many configurations', 3000, 1, 20],
     ['many fields', 1, 3000, 20],
