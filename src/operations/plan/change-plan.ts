@@ -73,7 +73,7 @@ export const changePlanSchema = z.object({
   fingerprint: z
     .string()
     .describe(
-      'a hash of the writes and their effects; another hash shows that the state or the contents have changed',
+      'a hash of the writes and their effects, such as the instances that are replaced; another hash shows that one of these has changed',
     ),
   configurations: z
     .array(plannedConfigurationSchema)
@@ -128,7 +128,7 @@ export async function planChanges(
     const service = services.get(name) ?? NOTHING;
     configurations.push(planned({ name, parsed, record: records[index], change: changes[index], service }));
   }
-  const fingerprint = await fingerprintOf({ configurations, contents, shortages }, pace);
+  const fingerprint = await fingerprintOf(configurations, contents, pace);
   // The answer may be megabytes of JSON: it is made in a turn of its own.
   await pace.rest();
   return {
@@ -289,29 +289,25 @@ function unjudgedWarning(unjudged: number): ChangePlan['warnings'] {
   return [{ configurationName: null, field: null, message }];
 }
 
-interface Fingerprinted extends Pick<ChangePlan, 'configurations'> {
-  readonly contents: readonly Content[];
-  readonly shortages: readonly ChangePlan['shortages'][number][];
-}
-
 /**
  * The fingerprint of a plan. Two plans have the same fingerprint when they replace the same contents by the
- * same contents, with the same outcome. Players, free capacity and untouched instances do not count, because
- * they change all the time and no caller decides by them.
+ * same contents, with the same outcome. Configurations that stay unchanged, players, free capacity (with the shortages)
+ * and untouched instances do not count: they change with the work of others, and no caller decides by them.
  */
 async function fingerprintOf(
-  { configurations, contents, shortages }: Fingerprinted,
+  configurations: ChangePlan['configurations'],
+  contents: readonly Content[],
   pace: Pace,
 ): Promise<string> {
   const hashes = new Map(contents.map(({ name, parsed }) => [name, parsed.hash]));
   const hash = createHash('sha256');
-  for (const planned of configurations.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
+  const touched = configurations.filter(({ action }) => action !== 'unchanged');
+  for (const planned of touched.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
     if (pace.isOver) await pace.rest();
     const { name, action, revision, fileState, effects } = planned;
     const { create, replace, restart, stop } = effects;
     const to = hashes.get(name) ?? null;
     hash.update(JSON.stringify([name, action, revision, fileState, to, create, replace, restart, stop]));
   }
-  const missing = shortages.map(({ configurationName, missing: count }) => [configurationName, count]);
-  return hash.update(JSON.stringify(missing)).digest('hex').slice(0, 32);
+  return hash.digest('hex').slice(0, 32);
 }

@@ -146,6 +146,28 @@ describe('plan', () => {
     write('lobby.json', { ...SMALL, minimumServiceCount: 2 });
     expect((await planOf(`-f ${file}`)).fingerprint).not.toBe(fingerprint);
   });
+
+  it('keeps its fingerprint over what happens to configurations that it leaves as they are', async () => {
+    for (const name of ['lobby', 'mail', 'shop']) await world.commands.configure(name);
+    const lobby = write('all/lobby.json', { ...SMALL, minimumServiceCount: 1 });
+    for (const name of ['mail', 'shop']) write(`all/${name}.json`, SMALL);
+    const all = join(home.path, 'all');
+    const { fingerprint } = await planOf(`-f ${all}`);
+    expect((await planOf(`-f ${lobby}`)).fingerprint).toBe(fingerprint);
+    // Another pull request, planned beside this one, is applied; and all of the room is taken.
+    write('all/mail.json', { ...SMALL, minimumServiceCount: 5, ramMB: 900 });
+    expect((await drover(`apply -f ${all}/mail.json`)).code).toBe(0);
+    await until(() => expect(world.commands.plane.records()).not.toEqual([]));
+    // The shop rolls.
+    const update = { strategy: 'rolling', minReadySeconds: 0 } as const;
+    await world.commands.configure('shop', { minimumServiceCount: 1, ramMB: 10, update });
+    write('all/shop.json', { ...SMALL, minimumServiceCount: 1, ramMB: 10, update });
+    expect((await planOf(`-f ${all}`)).fingerprint).toBe(fingerprint);
+    expect(await drover(`apply -f ${all} --fingerprint ${fingerprint}`)).toMatchObject({
+      code: 0,
+      out: 'lobby changed: minimumServiceCount\nmail unchanged\nshop unchanged\n',
+    });
+  });
 });
 
 describe('apply --fingerprint', () => {
