@@ -32,7 +32,8 @@ interface FileCommand {
 
 const FILE_COMMANDS: Readonly<Record<'apply' | 'diff' | 'plan' | 'validate', FileCommand>> = {
   apply: {
-    about: 'make configurations what files say; deletes nothing without --prune',
+    about:
+      'make configurations what files say; deletes nothing without --prune; exit code 8 where one is held back',
     options: [
       ['--dry-run', 'only say what would be done'],
       ['--prune', 'delete all other configurations too; instances stay, unless their onDelete is "stop"'],
@@ -45,7 +46,8 @@ const FILE_COMMANDS: Readonly<Record<'apply' | 'diff' | 'plan' | 'validate', Fil
     options: [EXITCODE, SHOW_VALUES],
   },
   plan: {
-    about: 'what "apply" would change, and what becomes of the instances',
+    about:
+      'what "apply" would change, and what becomes of the instances; exit code 8 where a content is held back',
     options: [['--prune', 'as for "apply --prune": all other configurations go'], EXITCODE, SHOW_VALUES],
     formats: ['table', 'markdown', 'json', 'yaml'],
   },

@@ -5,7 +5,7 @@ import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
 import type { FieldDifference } from '../../model/field-differences.js';
 import type { PlannedConfiguration } from '../../operations/plan/change-plan.js';
 import type { ApiClient } from '../api-client.js';
-import type { Compared } from './compare.js';
+import type { Document } from './documents.js';
 
 /** What became of one configuration. */
 export interface Report {
@@ -27,6 +27,14 @@ export interface Applied extends Report {
   /** The file of the configuration; null: the configuration has no file and is deleted. */
   readonly file: string | null;
   readonly differences: readonly FieldDifference[];
+  /** Why no instance is made from the content; null: nothing holds it back. */
+  readonly heldBack: string | null;
+}
+
+/** A configuration as planned, and the document that it is to become; undefined: it is to be removed. */
+export interface Planned {
+  readonly planned: PlannedConfiguration;
+  readonly document: Document | undefined;
 }
 
 /** The reports in order, and the exit code of the first failure; 0: no failure. */
@@ -35,25 +43,15 @@ interface Reported<R extends Report> {
   readonly exitCode: number;
 }
 
-/** A configuration to delete, if it still has this revision. */
-type Removed = Pick<PlannedConfiguration, 'name' | 'revision'>;
-
-/** Writes the documents one after another, then deletes. It goes on after a conflict. */
-export function applyAll(
-  api: ApiClient,
-  all: readonly Compared[],
-  removed: readonly Removed[],
-): Promise<Reported<Applied>> {
-  const tasks = [
-    ...all.map((one) => ({ report: resultOf(one), run: () => write(api, one) })),
-    ...removed.map((one) => ({ report: removalOf(one), run: () => remove(api, one.name, one.revision) })),
-  ];
+/** Writes and deletes as planned, one after another. It goes on after a conflict. */
+export function applyAll(api: ApiClient, all: readonly Planned[]): Promise<Reported<Applied>> {
+  const tasks = all.map((one) => ({ report: resultOf(one), run: () => write(api, one) }));
   return inTurn(tasks, EXIT.conflict, 'conflict', true);
 }
 
 /** Lists the planned changes without making them. */
-export function planAll(all: readonly Compared[], removed: readonly Removed[]): Reported<Applied> {
-  return { reports: [...all.map(resultOf), ...removed.map(removalOf)], exitCode: 0 };
+export function planAll(all: readonly Planned[]): Reported<Applied> {
+  return { reports: all.map(resultOf), exitCode: 0 };
 }
 
 /** Deletes configurations by name. It goes on after a configuration that does not exist. */
@@ -106,16 +104,30 @@ function remove(api: ApiClient, name: string, revision?: string | null): Promise
   return api.send('DELETE', `/configurations/${pathPart(name)}`, undefined, options);
 }
 
-async function write(api: ApiClient, { document, change }: Compared): Promise<void> {
-  if (change.change === 'unchanged') return;
-  const path = `/configurations/${pathPart(document.name)}`;
-  await api.send('PUT', path, document.content, ifMatch(change.revision));
+async function write(api: ApiClient, { document, planned }: Planned): Promise<void> {
+  const { name, action, revision } = planned;
+  if (action === 'unchanged') return;
+  if (document === undefined) await remove(api, name, revision);
+  else await api.send('PUT', `/configurations/${pathPart(name)}`, document.content, ifMatch(revision));
 }
 
-function resultOf({ document: { name, file }, change: { change, differences } }: Compared): Applied {
-  return { name, file, result: change, differences, error: null };
-}
+const RESULTS: Readonly<Record<PlannedConfiguration['action'], Report['result']>> = {
+  create: 'created',
+  change: 'changed',
+  unchanged: 'unchanged',
+  delete: 'deleted',
+};
 
-function removalOf({ name }: Removed): Applied {
-  return { name, file: null, result: 'deleted', differences: [], error: null };
+function resultOf({ document, planned: { name, action, fields, heldBack } }: Planned): Applied {
+  return {
+    name,
+    file: document?.file ?? null,
+    result: RESULTS[action],
+    differences:
+      action === 'change'
+        ? fields.map(({ path, from, to }) => ({ field: path, before: from, after: to }))
+        : [],
+    heldBack: heldBack ?? null,
+    error: null,
+  };
 }

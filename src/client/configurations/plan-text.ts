@@ -2,6 +2,7 @@
 import { shownPair, visibleText } from '../../model/plain/shown-pair.js';
 import { countText } from '../../model/words.js';
 import type { ChangePlan, PlannedConfiguration } from '../../operations/plan/change-plan.js';
+import { isHeldBack } from './ask-plan.js';
 
 /** Marks the comment to update. GitHub and GitLab do not show the marker. */
 const MARKER = '<!-- drover-plan -->';
@@ -14,12 +15,12 @@ const SIGN: Readonly<Record<PlannedConfiguration['action'], string>> = {
   create: '+',
   change: '~',
   delete: '-',
-  unchanged: ' ',
+  unchanged: '=',
 };
 
 export function planText(plan: ChangePlan): string {
-  const lines = changedIn(plan).flatMap((one) => [
-    `${SIGN[one.action]} ${one.name}: ${one.action}`,
+  const lines = shownIn(plan).flatMap((one) => [
+    `${SIGN[one.action]} ${one.name}: ${actionText(one)}`,
     ...one.fields.map((field) => `    ${visibleText(field.path)}${fieldText(one.action, field)}`),
     `    ${one.why}`,
   ]);
@@ -29,17 +30,12 @@ export function planText(plan: ChangePlan): string {
 
 /** Returns Markdown that begins with the marker and is shorter than the limit for a comment. */
 export function planMarkdown(plan: ChangePlan): string {
-  const changed = changedIn(plan);
-  const head = [
-    MARKER,
-    '### Drover plan',
-    '',
-    changed.length === 0 ? 'Nothing changes.' : `${summary(plan)}.`,
-  ];
+  const shown = shownIn(plan);
+  const head = [MARKER, '### Drover plan', '', `${summary(plan).replace(/^n/, 'N')}.`];
   const foot = ['', `Fingerprint \`${plan.fingerprint}\``];
   const sections = [
     ...plan.shortages.map((shortage) => `- **${markdownText(shortageText(shortage))}**`),
-    ...changed.map(sectionOf),
+    ...shown.map(sectionOf),
     ...plan.warnings.map((warning) => `- ${markdownText(warningText(warning))}`),
   ];
   return [...head, ...cutToRoom(sections), ...foot].join('\n');
@@ -57,7 +53,8 @@ function cutToRoom(sections: readonly string[]): string[] {
   return left === 0 ? shown : [...shown, '', `…and ${left} more: \`drover plan\` shows all.`];
 }
 
-function sectionOf({ name, action, fields, effects, why }: PlannedConfiguration): string {
+function sectionOf(planned: PlannedConfiguration): string {
+  const { name, action, fields, effects, why } = planned;
   const counts = Object.entries(effects).filter(([, count]) => count > 0);
   const isNew = action === 'create';
   const rows = fields.map((field) => {
@@ -70,7 +67,7 @@ function sectionOf({ name, action, fields, effects, why }: PlannedConfiguration)
     ? ['| field | value |', '| --- | --- |']
     : ['| field | class | from | to |', '| --- | --- | --- | --- |'];
   const lines = [
-    `#### ${SIGN[action]} ${code(name)}: ${action}`,
+    `#### ${SIGN[action]} ${code(name)}: ${actionText(planned)}`,
     '',
     markdownText(why),
     ...(counts.length === 0 ? [] : ['', counts.map(([what, count]) => `${what} **${count}**`).join(', ')]),
@@ -98,13 +95,17 @@ function warningText({ configurationName, field, message }: ChangePlan['warnings
   return ['warning', configurationName, field, message].filter((part) => part !== null).join(': ');
 }
 
-/** Returns `1 to create, 2 to change`. */
+/** Returns `1 to create, 2 to change; 1 held back`. */
 function summary(plan: ChangePlan): string {
   const parts = (['create', 'change', 'delete'] as const).flatMap((action) => {
     const count = plan.configurations.filter((one) => one.action === action).length;
     return count === 0 ? [] : [`${count} to ${action}`];
   });
-  return parts.length === 0 ? 'nothing changes' : parts.join(', ');
+  const held = plan.configurations.filter(isHeldBack).length;
+  return [
+    parts.length === 0 ? 'nothing changes' : parts.join(', '),
+    ...(held === 0 ? [] : [`${held} held back`]),
+  ].join('; ');
 }
 
 function fieldText(
@@ -113,6 +114,10 @@ function fieldText(
 ): string {
   const [from, to] = shownPair(field.from, field.to).map((value) => value ?? 'not set');
   return action === 'create' ? `: ${to}` : ` (${field.class}): ${from} -> ${to}`;
+}
+
+function actionText(planned: PlannedConfiguration): string {
+  return isHeldBack(planned) ? `${planned.action}, held back` : planned.action;
 }
 
 function cell(value: string | null): string {
@@ -142,4 +147,9 @@ function markdownText(text: string): string {
 /** Returns the configurations that the plan would change. */
 export function changedIn({ configurations }: ChangePlan): ChangePlan['configurations'] {
   return configurations.filter(({ action }) => action !== 'unchanged');
+}
+
+/** Returns the configurations that a reader must know of. */
+function shownIn({ configurations }: ChangePlan): ChangePlan['configurations'] {
+  return configurations.filter((one) => one.action !== 'unchanged' || isHeldBack(one));
 }

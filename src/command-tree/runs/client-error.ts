@@ -16,6 +16,8 @@ export const EXIT = {
   conflict: 5,
   timedOut: 6,
   unreachable: 7,
+  /** All is written, but a rollout holds a content back: `plan` and `apply` say so. */
+  heldBack: 8,
   usage: 64,
 } as const;
 

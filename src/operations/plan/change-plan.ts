@@ -64,6 +64,12 @@ const plannedConfigurationSchema = z.object({
       'the fields that differ from the content in force; for a new configuration, its command, its minimum, and all that is not the default',
     ),
   effects: planEffectsSchema,
+  heldBack: z
+    .string()
+    .nullable()
+    .describe(
+      'why a rollout holds this content back, so that no instance is made from it; null: it does not',
+    ),
   why: z.string().describe('the effects in words, for a person'),
 });
 export type PlannedConfiguration = z.output<typeof plannedConfigurationSchema>;
@@ -243,9 +249,18 @@ function planned({ name, parsed, record, change, service }: ToPlan): PlannedConf
   const fields = parsed === null ? [] : fieldsOf(record, parsed);
   const fileState = isChange ? (change?.fileState ?? 'same') : null;
   const action = parsed === null ? 'delete' : actionOf(record, parsed, fileState);
-  const { older: _older, onPromotion: _promotion, heldBack: _held, ...effects } = service;
+  const { older: _older, onPromotion: _promotion, heldBack, ...effects } = service;
   const why = whyOf({ name, action, fields, fileState, service });
-  return { name, action, revision: record?.hash ?? null, fileState, fields, effects, why };
+  return {
+    name,
+    action,
+    revision: record?.hash ?? null,
+    fileState,
+    fields,
+    effects,
+    heldBack: parsed === null ? null : heldBack,
+    why,
+  };
 }
 
 function fieldsOf(

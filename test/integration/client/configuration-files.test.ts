@@ -71,7 +71,7 @@ describe('apply', () => {
     );
     expect((await drover(`apply -f ${mail} -f ${conf}/lobby.json -o name`)).out).toBe('mail\nlobby\n');
     expect(JSON.parse((await drover(`apply -f ${mail} -o json`)).out)).toEqual([
-      { name: 'mail', file: mail, result: 'unchanged', differences: [], error: null },
+      { name: 'mail', file: mail, result: 'unchanged', differences: [], heldBack: null, error: null },
     ]);
   });
 
@@ -126,12 +126,12 @@ describe('apply', () => {
   it('writes nothing when the master refuses one of them', async () => {
     const files = [write('a.json', SMALL), write('b.json', SMALL)];
     const connection = watched(async (asked) => {
-      if (asked === 'POST /configurations/b/diff') throw new ClientError(EXIT.failed, 'no');
+      if (asked === 'POST /plan') throw new ClientError(EXIT.failed, 'b: no');
     });
     expect(await drover(`apply -f ${files.join(' ')}`, { connection })).toMatchObject({
       code: 1,
       out: '',
-      err: [`${files[1]}: b: no`],
+      err: ['b: no'],
     });
     expect(await names()).toEqual([]);
   });

@@ -104,8 +104,27 @@ describe('plan', () => {
     await world.commands.untilOnline('lobby', 1);
     await world.commands.configure('lobby', { minimumServiceCount: 1, ramMB: 300 });
     await world.commands.run('config rollback lobby --reason slow');
-    const file = write('lobby.json', { ...SMALL, ramMB: 300, minimumServiceCount: 2 });
-    expect((await planOf(`-f ${file}`)).configurations[0]).toMatchObject({
+    const file = write('lobby.json', { ...SMALL, ramMB: 300, minimumServiceCount: 1 });
+    const held = expect.stringMatching(/^held back, .*: lobby; "drover config why NAME"/);
+    expect(await drover(`plan -f ${file} --detailed-exitcode`)).toMatchObject({
+      code: 8,
+      err: [held],
+      out: expect.stringMatching(
+        /^= lobby: unchanged, held back\n {4}This .*: slow\. .*\nnothing changes; 1 held back; fingerprint /,
+      ),
+    });
+    const asJson = await drover(`plan -f ${file} -o json`);
+    expect([asJson.code, JSON.parse(asJson.out).configurations[0].heldBack]).toEqual([8, 'slow']);
+    const { out, code } = await drover(`plan -f ${file} -o markdown`);
+    expect(code).toBe(8);
+    expect(out).toContain('Nothing changes; 1 held back.\n\n#### = `lobby`: unchanged, held back\n');
+    expect(await drover(`apply -f ${file}`)).toMatchObject({
+      code: 8,
+      out: 'lobby unchanged; held back: slow\n',
+      err: [held],
+    });
+    write('lobby.json', { ...SMALL, ramMB: 300, minimumServiceCount: 2 });
+    expect(JSON.parse((await drover(`plan -f ${file} -o json`)).out).configurations[0]).toMatchObject({
       effects: { create: 1, replace: 0, keep: 1 },
       why: '1 instance is created. This content is held back, so nothing is made from it: slow. `rollout retry lobby` tries it once more.',
     });

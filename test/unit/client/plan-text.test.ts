@@ -12,6 +12,7 @@ function planned(fields: Partial<PlannedConfiguration> = {}): PlannedConfigurati
     fileState: 'same',
     fields: [],
     effects: NONE,
+    heldBack: null,
     why: 'No instance is touched.',
     ...fields,
   };
