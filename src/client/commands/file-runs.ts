@@ -9,6 +9,7 @@ import { applyAll, deleteAll, planAll } from '../configurations/apply.js';
 import {
   askBeforeWrites,
   askPlan,
+  othersText,
   planWarningText,
   requireNoneHeldBack,
 } from '../configurations/ask-plan.js';
@@ -28,6 +29,7 @@ export async function apply(host: ClientHost, options: FileOptions): Promise<voi
   const { valid, api } = await open(host, options, 'nothing was written');
   const { showValues = false, prune = false, fingerprint } = options;
   const plan = await askBeforeWrites(api, valid, { prune, showValues, fingerprint });
+  for (const text of othersText(plan)) say(text);
   for (const warning of plan.warnings) say(`warning: ${planWarningText(valid, warning)}`);
   const documents = new Map(valid.map((document) => [document.name, document]));
   const all = plan.configurations.map((planned) => ({ planned, document: documents.get(planned.name) }));

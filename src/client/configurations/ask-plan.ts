@@ -33,15 +33,25 @@ export async function askBeforeWrites(
   api: ApiClient,
   documents: readonly Document[],
   question: PlanQuestion,
-): Promise<Pick<ChangePlan, 'configurations' | 'warnings'>> {
+): Promise<Pick<ChangePlan, 'configurations' | 'others' | 'warnings'>> {
   if (question.prune || question.fingerprint !== undefined) return askPlan(api, documents, question);
+  const names = new Set(documents.map(({ name }) => name));
   const plans: ChangePlan[] = [];
   for (const some of inBatches(documents, ({ content }) => content))
     plans.push(await askPlan(api, some, question));
   return {
     configurations: plans.flatMap(({ configurations }) => configurations),
+    others: plans[0]?.others?.filter((name) => !names.has(name)) ?? [],
     warnings: plans.flatMap(({ warnings }) => warnings),
   };
+}
+
+/** The sentence about configurations that the files leave out, if there are any. An older master does not tell them. */
+export function othersText({ others = [] }: Partial<Pick<ChangePlan, 'others'>>): string[] {
+  if (others.length === 0) return [];
+  const [are, them] = others.length === 1 ? ['is', 'it'] : ['are', 'them'];
+  const names = listText(others, MOST_NAMED);
+  return [`${others.length} on the master ${are} in none of these files: ${names}; --prune deletes ${them}`];
 }
 
 /** Cuts items into groups of which each fits into one request. */

@@ -2,7 +2,7 @@
 import { shownPair, visibleText } from '../../model/plain/shown-pair.js';
 import { countText } from '../../model/words.js';
 import type { ChangePlan, PlannedConfiguration } from '../../operations/plan/change-plan.js';
-import { isHeldBack } from './ask-plan.js';
+import { isHeldBack, othersText } from './ask-plan.js';
 
 /** Marks the comment to update. GitHub and GitLab do not show the marker. */
 const MARKER = '<!-- drover-plan -->';
@@ -24,7 +24,11 @@ export function planText(plan: ChangePlan): string {
     ...one.fields.map((field) => `    ${visibleText(field.path)}${fieldText(one.action, field)}`),
     `    ${one.why}`,
   ]);
-  const troubles = [...plan.shortages.map(shortageText), ...plan.warnings.map(warningText)];
+  const troubles = [
+    ...plan.shortages.map(shortageText),
+    ...othersText(plan),
+    ...plan.warnings.map(warningText),
+  ];
   return [...lines, ...troubles, `${summary(plan)}; fingerprint ${plan.fingerprint}`].join('\n');
 }
 
@@ -34,7 +38,9 @@ export function planMarkdown(plan: ChangePlan): string {
   const head = [MARKER, '### Drover plan', '', `${summary(plan).replace(/^n/, 'N')}.`];
   const foot = ['', `Fingerprint \`${plan.fingerprint}\``];
   const sections = [
-    ...plan.shortages.map((shortage) => `- **${markdownText(shortageText(shortage))}**`),
+    ...[...othersText(plan), ...plan.shortages.map(shortageText)].map(
+      (text) => `- **${markdownText(text)}**`,
+    ),
     ...shown.map(sectionOf),
     ...plan.warnings.map((warning) => `- ${markdownText(warningText(warning))}`),
   ];

@@ -92,6 +92,9 @@ export const changePlanSchema = z.object({
       message: z.string().describe('the reason from placement'),
     }),
   ),
+  others: z
+    .array(z.string())
+    .describe('configurations that the key sees, that none of the contents is, and that stay as they are'),
   warnings: z.array(
     z.object({
       configurationName: z
@@ -121,7 +124,8 @@ export async function planChanges(
   const pace = new Pace();
   const contents = await judgeAll(order.configurations, pace);
   const changes = await compareAll(needs, contents, pace);
-  const removed = order.prune ? namesToRemove(needs, order, contents) : [];
+  const others = namesOfOthers(needs, order, contents);
+  const removed = order.prune ? others : [];
   const all = [...contents, ...removed.map((name) => ({ name, parsed: null }))];
   // Note the contents in force first: a write with the `revision` of the plan then fails if they change meanwhile.
   const records = all.map(({ name }) => needs.configurations.get(name)?.value);
@@ -142,6 +146,7 @@ export async function planChanges(
     fingerprint,
     configurations: order.showValues ? configurations : configurations.map(withoutValues),
     shortages: [...shortages],
+    others: order.prune ? [] : others,
     warnings: [...warningsOf(changes), ...unjudgedWarning(unjudged)],
   };
 }
@@ -210,7 +215,7 @@ async function compareAll(
   return changes;
 }
 
-function namesToRemove(
+function namesOfOthers(
   { configurations }: Reads,
   { sees }: ChangePlanOrder,
   contents: readonly Content[],

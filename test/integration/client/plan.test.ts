@@ -208,6 +208,25 @@ describe('apply --fingerprint', () => {
   });
 });
 
+describe('configurations that are in none of the files', () => {
+  it('are counted and named in plan and apply, as far as the key sees them', async () => {
+    for (const name of ['lobby', 'mail', 'shop']) await world.commands.configure(name);
+    const file = write('lobby.json', { ...SMALL, minimumServiceCount: 1 });
+    const text = '2 on the master are in none of these files: mail, shop; --prune deletes them';
+    expect((await planOf(`-f ${file}`)).others).toEqual(['mail', 'shop']);
+    expect((await planOf(`-f ${file} --prune`)).others).toEqual([]);
+    expect((await drover(`plan -f ${file}`)).out.split('\n')).toContain(text);
+    expect((await drover(`plan -f ${file} -o markdown`)).out).toContain(`\n- **${text}**\n`);
+    expect(await drover(`apply -f ${file}`)).toMatchObject({ code: 0, err: [text] });
+    const body = { label: 'team', scope: 'PLAN', configurations: ['lobby', 'shop*'] };
+    const { json } = await world.call('POST /keys', { body });
+    const connection = connectionTo(world.url, (json as { token: string }).token);
+    expect((await drover(`plan -f ${file}`, { connection })).out).toContain(
+      '1 on the master is in none of these files: shop; --prune deletes it\n',
+    );
+  });
+});
+
 describe('--prune', () => {
   it('deletes the others as planned, after a question, and leaves their instances', async () => {
     await world.commands.configure('lobby');

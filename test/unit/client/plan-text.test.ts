@@ -19,7 +19,7 @@ function planned(fields: Partial<PlannedConfiguration> = {}): PlannedConfigurati
 }
 
 function planOf(configurations: PlannedConfiguration[], more: Partial<ChangePlan> = {}): ChangePlan {
-  return { formatVersion: 1, fingerprint: 'f00d', configurations, shortages: [], warnings: [], ...more };
+  return { formatVersion: 1, fingerprint: 'f00d', configurations, shortages: [], others: [], warnings: [], ...more };
 }
 
 describe('a plan as Markdown', () => {
