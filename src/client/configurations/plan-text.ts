@@ -8,8 +8,11 @@ import { isHeldBack, othersText } from './ask-plan.js';
 const MARKER = '<!-- drover-plan -->';
 /** GitHub allows 65,536 characters in a comment; the remainder is for text that a workflow adds. */
 const MOST_CHARS = 60_000;
-/** Placed after an @, because GitHub and GitLab then do not read a mention of a person. */
+/** Shows as nothing. GitHub and GitLab make no link, reference, mention or emoji of a text that holds it. */
 const WORD_JOINER = '\u2060';
+/** The starts of links, references to issues and people, emoji and entities; and parts of hashes of commits. */
+const LINK_STARTS =
+  /[@#!$%~^&:](?=\S)|\bwww(?=\.)|\b(?:[A-Z][A-Z\d_]+|gh)-(?=\d)|[\da-fA-F]{6}(?=[\da-fA-F])/g;
 
 const SIGN: Readonly<Record<PlannedConfiguration['action'], string>> = {
   create: '+',
@@ -135,7 +138,7 @@ function cell(value: string | null): string {
  * since it would end the table cell. Pages show several spaces as one, so all but the first do not break.
  */
 function code(text: string): string {
-  const plain = visibleText(text.replaceAll(/[\n\r]+/g, ' '))
+  const plain = unlinked(text)
     .replaceAll(/(?<= ) /g, '\u00a0')
     .replaceAll('|', '\\|');
   const fences = (plain.match(/`+/g) ?? []).map(({ length }) => length);
@@ -143,11 +146,14 @@ function code(text: string): string {
   return fences.length === 0 ? `${fence}${plain}${fence}` : `${fence} ${plain} ${fence}`;
 }
 
-/** Escapes Markdown and mentions of people in text from a configuration. */
+/** Escapes Markdown in text from a configuration. */
 function markdownText(text: string): string {
-  return text
-    .replaceAll(/[\\`*_{}[\]<>#|~]/g, (character) => `\\${character}`)
-    .replaceAll('@', `@${WORD_JOINER}`);
+  return unlinked(text).replaceAll(/[\\`*_{}[\]<>#|~$&]/g, (character) => `\\${character}`);
+}
+
+/** The text on one line, without links and marks of direction. A page links also what is escaped. */
+function unlinked(text: string): string {
+  return visibleText(text.replaceAll(/[\n\r]+/g, ' ')).replaceAll(LINK_STARTS, `$&${WORD_JOINER}`);
 }
 
 /** Returns the configurations that the plan would change. */
