@@ -86,8 +86,8 @@ export async function diff(host: ClientHost, options: FileOptions): Promise<void
 }
 
 /** Checks the files without a master. Throws a ClientError when a configuration is not valid. */
-export async function validate(host: ClientHost, { filename, output }: FileOptions): Promise<void> {
-  const read = await readDocuments(filename, host.surroundings.readInput);
+export async function validate(host: ClientHost, { filename, output, strict }: FileOptions): Promise<void> {
+  const read = await readDocuments(filename, host.surroundings.readInput, strict);
   const { valid, faults } = read;
   const others = passedOverText(read);
   const warnings = valid.flatMap((document) =>
@@ -150,7 +150,7 @@ function which(names: readonly string[]): string {
 
 /** Reads and checks the files before it connects, so that a faulty file is reported without a master. */
 async function open(host: ClientHost, options: FileOptions, undone: string) {
-  const read = await readDocuments(options.filename, host.surroundings.readInput);
+  const read = await readDocuments(options.filename, host.surroundings.readInput, options.strict);
   const say = await host.sayer();
   const others = passedOverText(read);
   if (others !== undefined) say(others);

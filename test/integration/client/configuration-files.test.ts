@@ -274,6 +274,31 @@ describe('validate', () => {
     });
   });
 
+  it('takes unknown fields for errors with --strict, as plan and apply do, and files without -f', async () => {
+    const good = write('good.json', { $schema: 'x', command: 'run' });
+    const bad = write(
+      'bad.json',
+      '{\n  "command": "run %X%",\n  "minServiceCount": 1,\n  "availablePorts": {"min": 1, "max": 2, "mx": 3}\n}',
+    );
+    expect(await runInProcess(['validate', good, '--strict'])).toMatchObject({ code: 0 });
+    expect(await runInProcess(['validate', good, bad])).toMatchObject({ code: 0 });
+    const fault = expect.stringMatching(
+      /bad\.json:3:3: minServiceCount: unknown field.*; availablePorts\.mx: unknown field/,
+    );
+    expect(await runInProcess(['validate', '--strict', good, '-f', bad])).toMatchObject({
+      code: 1,
+      out: fault,
+    });
+    for (const command of ['plan', 'apply'])
+      expect(await drover(`${command} --strict -f ${good} ${bad}`)).toMatchObject({
+        code: 1,
+        out: '',
+        err: [fault, expect.stringMatching(/^nothing was/)],
+      });
+    expect(await names()).toEqual([]);
+    expect((await runInProcess(['validate'])).code).toBe(64);
+  });
+
   it('places faults of standard input at their line', async () => {
     const input =
       '{"name": "a", "command": "run"}\n\n{"name": "b", "command": "run",\n "ramMB": 0}\n{"command": "x"}';
