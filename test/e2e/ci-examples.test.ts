@@ -35,7 +35,7 @@ afterEach(async () => {
   home.remove();
 });
 
-async function keyOf(scope: 'PLAN' | 'ALL'): Promise<string> {
+async function keyOf(scope: 'PLAN' | 'CONFIGURE'): Promise<string> {
   const label = `ci-${scope}-${crypto.randomUUID().slice(0, 8)}`;
   const { text } = await world.api.send('POST', '/keys', { label, scope });
   return z.object({ token: z.string() }).parse(JSON.parse(text)).token;
@@ -56,7 +56,7 @@ class Pipelines {
   static async create(kind: (typeof KINDS)[number]): Promise<Pipelines> {
     return new Pipelines(kind, {
       DROVER_PLAN_KEY: await keyOf('PLAN'),
-      DROVER_APPLY_KEY: await keyOf('ALL'),
+      DROVER_APPLY_KEY: await keyOf('CONFIGURE'),
     });
   }
 

@@ -70,7 +70,7 @@ export const configurationRoutes: readonly Route[] = [
   defineRoute({
     method: 'PUT',
     path: '/configurations/:name',
-    scope: 'ALL',
+    scope: 'CONFIGURE',
     reach: 'new-configuration',
     summary: 'Creates or replaces a configuration; Warning headers name the fields without effect.',
     errors: [
@@ -97,7 +97,7 @@ export const configurationRoutes: readonly Route[] = [
   defineRoute({
     method: 'DELETE',
     path: '/configurations/:name',
-    scope: 'ALL',
+    scope: 'CONFIGURE',
     reach: 'configuration',
     summary: 'Removes a configuration; its instances stay as they are.',
     errors: [
