@@ -1,10 +1,12 @@
 /** Writes changed documents to the master, each only if nobody changed the configuration after it was compared. */
 
+import type { BatchOutcome } from '../../api/routes/configuration-routes.js';
 import { ifMatch, pathPart } from '../../command-tree/runs/api-calls.js';
-import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
+import { ClientError, ENDPOINT_UNKNOWN, EXIT, exitCodeOf } from '../../command-tree/runs/client-error.js';
 import type { FieldDifference } from '../../model/field-differences.js';
 import type { PlannedConfiguration } from '../../operations/plan/change-plan.js';
 import type { ApiClient } from '../api-client.js';
+import { inBatches } from './ask-plan.js';
 import type { Document } from './documents.js';
 
 /** What became of one configuration. */
@@ -43,10 +45,67 @@ interface Reported<R extends Report> {
   readonly exitCode: number;
 }
 
-/** Writes and deletes as planned, one after another. It goes on after a conflict. */
+/** Up to this many changes are written one after another; more are written in batches. */
+const FEW = 8;
+
+/** Writes and deletes as planned, in order. It goes on after a conflict. */
 export function applyAll(api: ApiClient, all: readonly Planned[]): Promise<Reported<Applied>> {
-  const tasks = all.map((one) => ({ report: resultOf(one), run: () => write(api, one) }));
+  const changes = all.filter(({ planned }) => planned.action !== 'unchanged');
+  const batches = changes.length > FEW ? new Batches(api, changes) : undefined;
+  const tasks = all.map((one) => ({
+    report: resultOf(one),
+    run: async () => {
+      if (one.planned.action !== 'unchanged' && (await batches?.write(one)) !== true) await write(api, one);
+    },
+    isTried: () => batches?.outcomes.has(one) === true,
+  }));
   return inTurn(tasks, EXIT.conflict, 'conflict', true);
+}
+
+/** Writes many changes with few requests. */
+class Batches {
+  readonly #api: ApiClient;
+  readonly #batches: readonly (readonly Planned[])[];
+  #isMissing = false;
+  /** The refusal of each change that was sent; undefined: it is made. */
+  readonly outcomes = new Map<Planned, ClientError | undefined>();
+
+  constructor(api: ApiClient, changes: readonly Planned[]) {
+    this.#api = api;
+    this.#batches = inBatches(changes, ({ document }) => document?.content ?? null);
+  }
+
+  /** Sends the batch of this change, unless it was sent. False: the master is older and takes no batches. */
+  async write(one: Planned): Promise<boolean> {
+    if (this.#isMissing) return false;
+    if (!this.outcomes.has(one)) await this.#send(this.#batches.find((batch) => batch.includes(one)) ?? []);
+    const refusal = this.outcomes.get(one);
+    if (refusal !== undefined) throw refusal;
+    return !this.#isMissing;
+  }
+
+  async #send(batch: readonly Planned[]): Promise<void> {
+    const changes = batch.map(({ document, planned: { name, revision } }) => ({
+      ...(document === undefined ? { do: 'remove', name } : { do: 'put', name, content: document.content }),
+      ...(revision === null ? { ifNoneMatch: '*' } : { ifMatch: revision }),
+    }));
+    try {
+      const answer = await this.#api.send<readonly BatchOutcome[]>('POST', '/configurations/batch', {
+        changes,
+      });
+      for (const [index, one] of batch.entries()) {
+        const { status = 500, error = null } = answer[index] ?? {
+          error: 'the master did not say what became of it',
+        };
+        this.outcomes.set(one, error === null ? undefined : new ClientError(exitCodeOf(status), error));
+      }
+    } catch (error) {
+      if (!(error instanceof ClientError)) throw error;
+      this.#isMissing = error.code === ENDPOINT_UNKNOWN;
+      // Whether they were written is not known, so none of them is reported as not tried.
+      if (!this.#isMissing) for (const one of batch) this.outcomes.set(one, error);
+    }
+  }
 }
 
 /** Lists the planned changes without making them. */
@@ -73,7 +132,7 @@ export function deleteAll(
  * are skipped.
  */
 async function inTurn<R extends Report>(
-  tasks: readonly { readonly report: R; run(): Promise<unknown> }[],
+  tasks: readonly { readonly report: R; run(): Promise<unknown>; isTried?(): boolean }[],
   lenient: number,
   result: Report['result'],
   isFailure: boolean,
@@ -81,8 +140,8 @@ async function inTurn<R extends Report>(
   const reports: R[] = [];
   let exitCode = 0;
   let isOver = false;
-  for (const { report, run } of tasks) {
-    if (isOver) {
+  for (const { report, run, isTried } of tasks) {
+    if (isOver && isTried?.() !== true) {
       reports.push({ ...report, result: 'skipped' });
       continue;
     }
@@ -91,9 +150,10 @@ async function inTurn<R extends Report>(
       reports.push(report);
     } catch (error) {
       if (!(error instanceof ClientError)) throw error;
-      isOver = error.exitCode !== lenient;
-      reports.push({ ...report, result: isOver ? 'failed' : result, error: error.message });
-      if (isOver || isFailure) exitCode ||= error.exitCode;
+      const isRefused = error.exitCode !== lenient;
+      isOver ||= isRefused;
+      reports.push({ ...report, result: isRefused ? 'failed' : result, error: error.message });
+      if (isRefused || isFailure) exitCode ||= error.exitCode;
     }
   }
   return { reports, exitCode };

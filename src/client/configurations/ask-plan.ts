@@ -6,8 +6,9 @@ import type { ApiClient } from '../api-client.js';
 import { warningText } from './compare.js';
 import type { Document } from './documents.js';
 
-/** The most characters of JSON in one request. They hold fewer values than a request may. */
+/** The most characters of JSON in one request, and what an item takes beside its content. So a request holds few values. */
 const MOST_CHARS = 128 * 1024;
+const ITEM_CHARS = 256;
 /** The most names that a message lists. */
 const MOST_NAMED = 10;
 
@@ -59,7 +60,7 @@ export function inBatches<T>(items: readonly T[], contentOf: (item: T) => unknow
   const batches: T[][] = [];
   let room = 0;
   for (const item of items) {
-    const length = JSON.stringify(contentOf(item)).length;
+    const length = JSON.stringify(contentOf(item)).length + ITEM_CHARS;
     room -= length;
     const last = batches.at(-1);
     if (last !== undefined && room >= 0) last.push(item);

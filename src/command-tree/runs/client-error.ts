@@ -4,7 +4,7 @@
  */
 import type { ErrorCode } from '../../model/errors.js';
 
-const ENDPOINT_UNKNOWN: ErrorCode = 'DRV_ENDPOINT_UNKNOWN';
+export const ENDPOINT_UNKNOWN: ErrorCode = 'DRV_ENDPOINT_UNKNOWN';
 
 /** Documented in docs/client.md. 0 is success. */
 export const EXIT = {

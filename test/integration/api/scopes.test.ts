@@ -93,6 +93,7 @@ ALL POST /cluster/tokens -
 ALL POST /commands/execute -
 CONFIGURE POST /configuration-files/reload -
 CONFIGURE POST /configurations/:name/rollback/file configuration
+CONFIGURE POST /configurations/batch filtered
 ALL POST /extensions/commands/:command -
 ALL POST /keys -
 ALL POST /node/reload -

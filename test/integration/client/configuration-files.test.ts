@@ -167,6 +167,39 @@ describe('apply', () => {
     });
   });
 
+  it('writes many with few requests, each only over what was compared, and says what became of each', async () => {
+    const contents = Array.from({ length: 40 }, (_, index) => ({ name: `c${index}`, ...SMALL }));
+    const asked: string[] = [];
+    const connection = watched(async (line) => {
+      asked.push(line);
+      if (line !== 'POST /configurations/batch') return;
+      await world.commands.configure('c7', { ramMB: 7 });
+    });
+    const { out, code, err } = await drover('apply -f -', { connection, input: JSON.stringify(contents) });
+    expect(asked).toEqual(['POST /plan', 'POST /configurations/batch']);
+    expect([code, err]).toEqual([5, ['1 of 40 configurations were not written']]);
+    expect(out.split('\n').slice(6, 9)).toEqual([
+      'c6 created',
+      'c7 not written: configuration "c7" was made meanwhile, or was there before',
+      'c8 created',
+    ]);
+    expect(asked).toEqual(['POST /plan', 'POST /configurations/batch']);
+    expect(await names()).toHaveLength(40);
+    // An older master takes no batches.
+    const older = {
+      ...watched(async () => undefined),
+      request: async (...call: Parameters<ApiConnection['request']>) =>
+        call[1] === '/configurations/batch'
+          ? { status: 405, headers: {}, body: { error: 'not allowed' } }
+          : connectionTo(world.url, world.token).request(...call),
+    };
+    const input = JSON.stringify(contents.map((content) => ({ ...content, ramMB: 9 })));
+    expect((await drover('apply -f -', { connection: older, input })).code).toBe(0);
+    expect(onMaster('c39.json')).toMatchObject({ ramMB: 9 });
+    const gone = await drover('apply -f - --prune --yes', { input: JSON.stringify(contents.slice(0, 20)) });
+    expect([gone.code, (await names()).length]).toEqual([0, 20]);
+  });
+
   it('heals a broken file of the master, and warns of what has no effect with its line', async () => {
     const file = write('lobby.json', '{\n  "command": "run",\n  "ramMb": 5\n}');
     const warning = `warning: ${file}:3:3: ramMb: unknown field, has no effect; did you mean "ramMB"?`;
