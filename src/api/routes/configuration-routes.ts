@@ -124,6 +124,9 @@ export const configurationRoutes: readonly Route[] = [
     summary: 'Writes and removes several configurations, each for itself, as PUT and DELETE do.',
     errors: ['DRV_CONFIGURATION_INVALID', 'DRV_CONFIGURATION_REFUSED'],
     body: z.object({ changes: z.array(batchChangeSchema).max(MOST_CHANGES) }),
+    documentedBody: z.object({
+      changes: z.array(batchChangeSchema.extend({ content: configurationSchema.optional() })).max(MOST_CHANGES),
+    }),
     mostValues: MOST_VALUES,
     answers: {
       200: { description: 'the outcome of each change, in order', schema: z.array(batchOutcomeSchema) },
