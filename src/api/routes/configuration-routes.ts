@@ -42,7 +42,7 @@ const MOST_CHANGES = 1000;
 const MOST_VALUES = 70_000;
 
 const batchChangeSchema = z.object({
-  do: z.enum(['put', 'remove']),
+  do: z.enum(['put', 'remove']).describe('what PUT or DELETE of the configuration would do'),
   name: nameSchema,
   content: rawConfiguration.optional().describe('the full configuration that is put'),
   ifMatch: z.string().optional().describe('change only what still has this revision'),
@@ -51,8 +51,8 @@ const batchChangeSchema = z.object({
 const batchOutcomeSchema = z.object({
   name: z.string(),
   status: z.int().describe('204, or the status with which PUT or DELETE would have refused the change'),
-  error: z.string().nullable(),
-  code: z.string().nullable(),
+  error: z.string().nullable().describe('why the change is refused; null: it is made'),
+  code: z.string().nullable().describe('the code of the refusal; null: the change is made'),
 });
 
 export type BatchOutcome = z.output<typeof batchOutcomeSchema>;
@@ -125,7 +125,13 @@ export const configurationRoutes: readonly Route[] = [
     errors: ['DRV_CONFIGURATION_INVALID', 'DRV_CONFIGURATION_REFUSED'],
     body: z.object({ changes: z.array(batchChangeSchema).max(MOST_CHANGES) }),
     documentedBody: z.object({
-      changes: z.array(batchChangeSchema.extend({ content: configurationSchema.optional() })).max(MOST_CHANGES),
+      changes: z
+        .array(
+          batchChangeSchema.extend({
+            content: configurationSchema.optional().describe('the full configuration that is put'),
+          }),
+        )
+        .max(MOST_CHANGES),
     }),
     mostValues: MOST_VALUES,
     answers: {
