@@ -123,7 +123,9 @@ export const configurationRoutes: readonly Route[] = [
     reach: 'filtered',
     summary: 'Writes and removes several configurations, each for itself, as PUT and DELETE do.',
     errors: ['DRV_CONFIGURATION_INVALID', 'DRV_CONFIGURATION_REFUSED'],
-    body: z.object({ changes: z.array(batchChangeSchema).max(MOST_CHANGES) }),
+    body: z.object({
+      changes: z.array(batchChangeSchema).max(MOST_CHANGES).describe('made in order, each for itself'),
+    }),
     documentedBody: z.object({
       changes: z
         .array(
@@ -131,7 +133,8 @@ export const configurationRoutes: readonly Route[] = [
             content: configurationSchema.optional().describe('the full configuration that is put'),
           }),
         )
-        .max(MOST_CHANGES),
+        .max(MOST_CHANGES)
+        .describe('made in order, each for itself'),
     }),
     mostValues: MOST_VALUES,
     answers: {
