@@ -5,7 +5,7 @@
 import type { Readable } from 'node:stream';
 import { json } from 'node:stream/consumers';
 import type { ApiCalls, CallOptions } from '../command-tree/runs/api-calls.js';
-import { ClientError, EXIT, isEndpointMissing } from '../command-tree/runs/client-error.js';
+import { ClientError, ENDPOINT_UNKNOWN, EXIT, isEndpointMissing } from '../command-tree/runs/client-error.js';
 import { refusalOf } from './connection/answers.js';
 import type { Answer, ApiConnection, StreamOptions } from './connection/connection.js';
 
@@ -58,6 +58,7 @@ export class ApiClient implements ApiCalls {
       throw new ClientError(
         EXIT.failed,
         `${this.connection.name} does not have what this command needs: its Drover is older than this client`,
+        { code: ENDPOINT_UNKNOWN },
       );
     const refusal = refusalOf(this.connection, answer);
     if (refusal !== undefined) throw refusal;

@@ -81,6 +81,19 @@ interface PutOptions {
   readonly by?: FileWriter | undefined;
 }
 
+interface WaitingChange {
+  readonly write: () => Promise<void>;
+  readonly confirmed: Confirmed | undefined;
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
+function bothConfirmed(changes: readonly WaitingChange[]): Confirmed | undefined {
+  if (changes.some(({ confirmed }) => confirmed === 'all')) return 'all';
+  const names = changes.flatMap(({ confirmed = [] }) => [...confirmed]);
+  return names.length === 0 ? undefined : new Set(names);
+}
+
 export class ConfigurationFiles implements Part {
   readonly #options: ConfigurationFilesOptions;
   readonly #source: DirectorySource;
@@ -90,6 +103,8 @@ export class ConfigurationFiles implements Part {
   readonly #stopping = new AbortController();
   /** Runs looks, puts and removals one at a time. */
   readonly #queue = new PQueue({ concurrency: 1 });
+  /** Changes that wait for their turn. One turn takes all of them, and the records follow once. */
+  #waitingChanges: WaitingChange[] = [];
   /** Files that may have changed since the last look. */
   readonly #hinted = new Set<string>();
   #isAllHinted = false;
@@ -189,8 +204,8 @@ export class ConfigurationFiles implements Part {
   }
 
   /**
-   * Writes the file, then the store; only the store, where Drover does not write the files. Once both are durable, resolves with warnings about fields without effect. The
-   * file keeps fields that the schema does not know.
+   * Writes the file, then the store; only the store, where Drover does not write the files. Once both are durable,
+   * resolves with warnings about fields without effect. The file keeps fields that the schema does not know.
    * Throws DRV_CONFIGURATION_INVALID, DRV_CONFIGURATION_CHANGED or DRV_CONFIGURATION_NOT_WRITABLE; then nothing
    * changed. Throws also what the store throws; then the file stands, and applies as soon as the store takes writes.
    */
@@ -308,15 +323,36 @@ export class ConfigurationFiles implements Part {
         'configurations cannot be changed while the node starts or stops',
       );
     try {
-      await this.#queue.add(async () => {
-        await write();
-        await this.#follow(confirmed);
+      await new Promise<void>((resolve, reject) => {
+        this.#waitingChanges.push({ write, confirmed, resolve, reject });
+        void this.#queue.add(() => this.#changeAll());
       });
     } catch (error) {
       // Look again soon, to repair what the failure left half-done.
       this.#hint(null);
       throw error;
     }
+  }
+
+  /** Makes all waiting changes, then lets the records follow. Never throws: each change has its own outcome. */
+  async #changeAll(): Promise<void> {
+    const changes = this.#waitingChanges;
+    this.#waitingChanges = [];
+    if (changes.length === 0) return;
+    const written: WaitingChange[] = [];
+    const writeAll = async (): Promise<void> => {
+      for (const change of changes) await change.write().then(() => void written.push(change), change.reject);
+    };
+    await (this.#fileEditor.together?.(writeAll) ?? writeAll());
+    if (written.length === 0) return;
+    await this.#follow(bothConfirmed(written)).then(
+      () => {
+        for (const { resolve } of written) resolve();
+      },
+      (error: unknown) => {
+        for (const { reject } of written) reject(error);
+      },
+    );
   }
 
   async #follow(confirmed?: Confirmed): Promise<void> {

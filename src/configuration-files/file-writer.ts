@@ -29,6 +29,8 @@ export interface ConfigurationEditor {
   write(name: string, content: NewContent, precondition?: Precondition): Promise<void>;
   /** Removes the configuration. Throws DRV_CONFIGURATION_CHANGED or DRV_CONFIGURATION_UNKNOWN. */
   remove(name: string, precondition?: Precondition): Promise<void>;
+  /** Makes many changes: `work` calls `write` and `remove`. What they look at anew may be looked at once for all. */
+  together?(work: () => Promise<void>): Promise<void>;
 }
 
 /**
@@ -37,10 +39,17 @@ export interface ConfigurationEditor {
 export class ConfigurationFileWriter implements ConfigurationEditor {
   readonly #source: DirectorySource;
   readonly #configurations: MirrorReader<ConfigurationRecord>;
+  /** True when all files were read for the changes that are made together. */
+  #hasReadAll = false;
 
   constructor(source: DirectorySource, configurations: MirrorReader<ConfigurationRecord>) {
     this.#source = source;
     this.#configurations = configurations;
+  }
+
+  async together(work: () => Promise<void>): Promise<void> {
+    this.#hasReadAll = false;
+    await work();
   }
 
   /** Resolves when the file is on disk and read back. */
@@ -67,7 +76,10 @@ export class ConfigurationFileWriter implements ConfigurationEditor {
 
   async #require(name: string, precondition: Precondition | undefined): Promise<void> {
     // Read all files: any of them may have the name, even one that was not looked at yet.
-    if (precondition?.is === 'absent') await this.#source.read({ isFinal: false });
+    if (precondition?.is === 'absent' && !this.#hasReadAll) {
+      await this.#source.read({ isFinal: false });
+      this.#hasReadAll = true;
+    }
     if (precondition !== undefined) requireRevision(name, await this.#revisionOf(name), precondition);
     if (precondition?.is === 'absent') await this.#requireNoBroken(name);
   }

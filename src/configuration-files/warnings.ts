@@ -17,6 +17,11 @@ export function warningsOf(input: object, configuration: Configuration): Finding
   return firstOf(oddities(input, configuration));
 }
 
+/** The fields that the schema does not know. */
+export function unknownFields(input: object, configuration: Configuration): Findings {
+  return firstOf(unknownFieldsOf(CONFIGURATION_RULES, input, configuration, EDITOR_FIELD));
+}
+
 function* oddities(input: object, configuration: Configuration): Generator<Finding> {
   yield* unknownFieldsOf(CONFIGURATION_RULES, input, configuration, EDITOR_FIELD);
   for (const oddity of withoutEffect(configuration)) yield () => oddity;

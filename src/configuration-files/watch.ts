@@ -3,13 +3,12 @@
  * itself, so a lost, late or repeated event does no harm.
  */
 
+import type { FSWatcher } from 'node:fs';
 import { lstat, readlink, stat } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
-import { type FSWatcher, watch } from 'chokidar';
-import { z } from 'zod';
+import { isMissing } from '../files/system-error.js';
+import { watchDirectory } from '../files/watch-directory.js';
 import { isConfigurationFile } from './directory.js';
-
-const rawDetailsSchema = z.object({ watchedPath: z.string() });
 
 interface ConfigurationWatchOptions {
   /** Called, maybe often, when this file may have changed; null: any file may have. */
@@ -22,7 +21,7 @@ interface ConfigurationWatchOptions {
 
 export class ConfigurationWatch {
   readonly #options: ConfigurationWatchOptions;
-  #watcher: FSWatcher | undefined;
+  #watchers: FSWatcher[] = [];
   #following = '';
 
   constructor(options: ConfigurationWatchOptions) {
@@ -31,54 +30,55 @@ export class ConfigurationWatch {
 
   /**
    * Watches these points from now on, and gives a hint when the watch has begun. Does nothing if it watches them
-   * already.
+   * already. Throws when the system refuses.
    */
   async follow(points: WatchPoints): Promise<void> {
     const text = watchPointsText(points);
-    if (text === this.#following && this.#watcher !== undefined) return;
-    // Close the old watcher first: otherwise chokidar would use its watch of the old inode for the same path
-    // again.
+    if (text === this.#following && this.#watchers.length > 0) return;
     await this.stop();
     this.#following = text;
-    const watcher = watch([...points.keys()], {
-      ignored: (path) => !points.has(path),
-      depth: 0,
-      ignoreInitial: true,
-      atomic: false,
-    });
-    this.#watcher = watcher;
-    watcher.on('ready', () => this.#options.onHint(null));
-    // Use the raw events: `change` loses the second of two changes within 50 ms, as configuration-watch.test.ts shows.
-    watcher.on('raw', (_event, name, details) => {
-      const { data } = rawDetailsSchema.safeParse(details);
-      const file = data === undefined ? null : fileOf(data.watchedPath, name, points.get(data.watchedPath));
-      if (file === undefined || watcher !== this.#watcher) return;
-      // A directory on the path may have moved. chokidar then stops watching, even if the directory comes
-      // back, so let the next `follow` watch anew.
-      if (file === null) this.#following = '';
-      this.#options.onHint(file);
-    });
-    watcher.on('error', (error) => {
-      if (watcher === this.#watcher) this.#options.onFailure(error);
-    });
+    for (const [path, point] of points) {
+      try {
+        this.#watch(path, point);
+      } catch (error) {
+        // The directory went meanwhile: the next `follow` watches anew.
+        if (!isMissing(error)) throw error;
+        this.#following = '';
+      }
+    }
+    this.#options.onHint(null);
+  }
+
+  #watch(path: string, point: WatchPoint): void {
+    const isCurrent = (): boolean => this.#watchers.includes(watcher);
+    const watcher: FSWatcher = watchDirectory(
+      path,
+      ({ name }) => {
+        const file = fileOf(path, name, point);
+        if (file === undefined || !isCurrent()) return;
+        // A directory on the path may have moved. Its watch then tells nothing more, so let the next `follow` watch anew.
+        if (file === null) this.#following = '';
+        this.#options.onHint(file);
+      },
+      (error) => {
+        if (isCurrent()) this.#options.onFailure(error);
+      },
+    );
+    this.#watchers.push(watcher);
   }
 
   /** Stops watching. Idempotent; `follow` may be called again. */
   async stop(): Promise<void> {
-    const watcher = this.#watcher;
-    this.#watcher = undefined;
-    await watcher?.close();
+    const watchers = this.#watchers;
+    this.#watchers = [];
+    for (const watcher of watchers) watcher.close();
   }
 }
 
 /** The one file that an event concerns. Null: anything may have changed. Undefined: no configuration is concerned. */
-function fileOf(
-  directory: string,
-  name: string | null,
-  point: WatchPoint | undefined,
-): string | null | undefined {
+function fileOf(directory: string, name: string | null, point: WatchPoint): string | null | undefined {
   // When a directory itself is removed or moved, the event has the directory's own name.
-  if (name === null || point === undefined || name === basename(directory)) return null;
+  if (name === null || name === basename(directory)) return null;
   if (point.names.has(name)) return null;
   return point.isSource && isConfigurationFile(name) ? name : undefined;
 }

@@ -3,7 +3,7 @@
  * instance. The plan of a change, updates in place and rollouts all use this table. Pure.
  */
 import { z } from 'zod';
-import type { Configuration } from './configuration.js';
+import { type Configuration, configurationSchema } from './configuration.js';
 import { differencesOf, type FieldDifference } from './field-differences.js';
 
 /**
@@ -95,6 +95,25 @@ export function changedFields(from: Configuration, to: Configuration, place?: Fi
     path: field,
     class: classBy(judgeOf(field), { from, to, place }),
     from: before,
+    to: after,
+  }));
+}
+
+const {
+  command: _command,
+  minimumServiceCount: _minimum,
+  ...DEFAULTS
+} = configurationSchema.parse({
+  name: 'none',
+  command: 'none',
+});
+
+/** The fields of a new content: its command, its minimum, and all that is not the default. No instance restarts. */
+export function newFields(to: Configuration): ChangedField[] {
+  return differencesOf({ ...DEFAULTS, name: to.name }, to).map(({ field, after }) => ({
+    path: field,
+    class: 'live',
+    from: null,
     to: after,
   }));
 }

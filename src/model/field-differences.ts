@@ -15,9 +15,9 @@ export type FieldDifference = z.output<typeof fieldDifferenceSchema>;
  * Returns every field that differs, by name. A list counts as one value. A missing `update` is compared as NO_UPDATE,
  * so that a block with one field is not shown with ten defaults.
  */
-export function differencesOf(before: Configuration, after: Configuration): FieldDifference[] {
+export function differencesOf(before: Partial<Configuration>, after: Configuration): FieldDifference[] {
   const isOne = (before.update === undefined) !== (after.update === undefined);
-  const whole = (content: Configuration): object =>
+  const whole = (content: Partial<Configuration>): object =>
     isOne ? { ...content, update: content.update ?? NO_UPDATE } : content;
   const old = leavesOf(whole(before));
   const now = leavesOf(whole(after));

@@ -1,4 +1,5 @@
 /** The workflows of `manifests/ci`, their shell lines over a real daemon and a forge that knows comments only. */
+import { spawnSync } from 'node:child_process';
 import { copyFileSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -34,7 +35,7 @@ afterEach(async () => {
   home.remove();
 });
 
-async function keyOf(scope: 'PLAN' | 'ALL'): Promise<string> {
+async function keyOf(scope: 'PLAN' | 'CONFIGURE'): Promise<string> {
   const label = `ci-${scope}-${crypto.randomUUID().slice(0, 8)}`;
   const { text } = await world.api.send('POST', '/keys', { label, scope });
   return z.object({ token: z.string() }).parse(JSON.parse(text)).token;
@@ -55,7 +56,7 @@ class Pipelines {
   static async create(kind: (typeof KINDS)[number]): Promise<Pipelines> {
     return new Pipelines(kind, {
       DROVER_PLAN_KEY: await keyOf('PLAN'),
-      DROVER_APPLY_KEY: await keyOf('ALL'),
+      DROVER_APPLY_KEY: await keyOf('CONFIGURE'),
     });
   }
 
@@ -93,6 +94,32 @@ const has = (minimum: number): Promise<void> =>
   expect
     .poll(async () => (await world.api.send('GET', '/configurations/lobby')).text, { timeout: 120_000 })
     .toContain(`"minimumServiceCount":${minimum}`);
+
+describe('the hook of git', () => {
+  it('refuses a commit whose staged configurations have a field that is not known', () => {
+    const git = (...words: string[]) =>
+      spawnSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b', ...words], {
+        cwd: home.path,
+        env: { ...home.environment, PATH: `${home.path}/bin:${process.env.PATH}` },
+        encoding: 'utf8',
+      });
+    git('init', '-q');
+    copyFileSync(join(REPOSITORY, 'manifests/hooks/pre-commit'), join(home.path, '.git/hooks/pre-commit'));
+    home.write('configurations/lobby.json', '{ "command": "run", "minServiceCount": 1 }');
+    git('add', 'configurations');
+    // Only what is staged counts.
+    home.write('configurations/lobby.json', '{ "command": "run" }');
+    const refused = git('commit', '-qm', 'a');
+    expect([refused.status, refused.stdout]).toEqual([
+      1,
+      expect.stringContaining('minServiceCount: unknown field'),
+    ]);
+    git('add', 'configurations');
+    expect(git('commit', '-qm', 'a')).toMatchObject({ status: 0, stderr: '' });
+    git('rm', '-q', 'configurations/lobby.json');
+    expect(git('commit', '-qm', 'b')).toMatchObject({ status: 0, stderr: '' });
+  });
+});
 
 describe.each(KINDS)('the workflow for %s', (kind) => {
   it('keeps one comment, applies what it says, and nothing once the world has moved', async () => {

@@ -39,7 +39,7 @@ export function replyWithError(
   reply: FastifyReply,
   logger: Logger,
 ): void {
-  const { status, code, text } = translate(error);
+  const { status, code, text } = answerOf(error);
   if (status >= 500) {
     const fields = { err: error, method: request.method, route: request.routeOptions.url ?? null, status };
     logger.error(fields, `request failed: ${messageOf(error)}`);
@@ -48,7 +48,8 @@ export function replyWithError(
   reply.code(status).send({ error: text, code, ...(status === 429 && { retryAfterMs: 1000 }) });
 }
 
-function translate(error: unknown): { status: number; code: ErrorCode; text: string } {
+/** The status, code and text that answer an error. */
+export function answerOf(error: unknown): { status: number; code: ErrorCode; text: string } {
   const said = error instanceof DroverError ? error : asFilesLimit(error);
   if (said !== undefined) {
     const { status, code, message: text } = said;

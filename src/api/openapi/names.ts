@@ -47,6 +47,7 @@ const OPERATION_IDS: Readonly<Record<string, string>> = {
   'GET /configurations': 'listConfigurations',
   'GET /configurations/:name': 'getConfiguration',
   'PUT /configurations/:name': 'putConfiguration',
+  'POST /configurations/batch': 'changeConfigurations',
   'DELETE /configurations/:name': 'deleteConfiguration',
   'POST /configurations/:name/check': 'checkConfigurationText',
   'GET /configurations/:name/why': 'explainConfiguration',

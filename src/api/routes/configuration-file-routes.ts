@@ -77,7 +77,7 @@ export const configurationFileRoutes: readonly Route[] = [
   defineRoute({
     method: 'POST',
     path: '/configuration-files/reload',
-    scope: 'ALL',
+    scope: 'CONFIGURE',
     summary: 'Reads all configuration files again, and tells what changed.',
     errors: ['DRV_STORE_WRITE_FAILED'],
     query: z.object({

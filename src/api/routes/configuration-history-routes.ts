@@ -106,7 +106,7 @@ export const configurationHistoryRoutes: readonly Route[] = [
   defineRoute({
     method: 'POST',
     path: '/configurations/:name/rollback/file',
-    scope: 'ALL',
+    scope: 'CONFIGURE',
     reach: 'configuration',
     summary: 'Writes an older content into the file, as a PUT of it would.',
     errors: [

@@ -4,7 +4,8 @@
  */
 
 import { z } from 'zod';
-import { judgeConfigurationText } from '../../configuration-files/parse.js';
+import { judgeConfigurationText, validateConfiguration } from '../../configuration-files/parse.js';
+import type { Precondition } from '../../configuration-files/precondition.js';
 import { type Configuration, configurationSchema } from '../../model/configuration.js';
 import { nameSchema } from '../../model/names.js';
 import { unknownConfiguration } from '../../model/unknown.js';
@@ -16,8 +17,9 @@ import {
   planChange,
 } from '../../operations/configuration-content.js';
 import { configurationDiffSchema, diffOf } from '../../operations/configuration-diff.js';
-import { callerOf, seesConfiguration } from '../gate/auth.js';
+import { callerOf, requireSight, seesConfiguration } from '../gate/auth.js';
 import { showsValues, valuesQuery } from '../gate/shown-values.js';
+import { answerOf } from '../http/error-reply.js';
 import { sendNoContent } from '../http/json-reply.js';
 import { preconditionHeaders, preconditionOf, setTag } from '../http/preconditions.js';
 import { defineRoute, type Route } from '../http/route.js';
@@ -35,6 +37,26 @@ export const rawConfiguration = z.custom<Record<string, unknown>>(
   isObject,
   'must be a JSON object: the full configuration',
 );
+
+/** The most changes and values of one batch. */
+const MOST_CHANGES = 1000;
+const MOST_VALUES = 70_000;
+
+const batchChangeSchema = z.object({
+  do: z.enum(['put', 'remove']).describe('what PUT or DELETE of the configuration would do'),
+  name: nameSchema,
+  content: rawConfiguration.optional().describe('the full configuration that is put'),
+  ifMatch: z.string().optional().describe('change only what still has this revision'),
+  ifNoneMatch: z.literal('*').optional().describe('put only if there is no such configuration'),
+});
+const batchOutcomeSchema = z.object({
+  name: z.string(),
+  status: z.int().describe('204, or the status with which PUT or DELETE would have refused the change'),
+  error: z.string().nullable().describe('why the change is refused; null: it is made'),
+  code: z.string().nullable().describe('the code of the refusal; null: the change is made'),
+});
+
+export type BatchOutcome = z.output<typeof batchOutcomeSchema>;
 
 export const configurationRoutes: readonly Route[] = [
   defineRoute({
@@ -71,7 +93,7 @@ export const configurationRoutes: readonly Route[] = [
   defineRoute({
     method: 'PUT',
     path: '/configurations/:name',
-    scope: 'ALL',
+    scope: 'CONFIGURE',
     reach: 'new-configuration',
     summary: 'Creates or replaces a configuration; Warning headers name the fields without effect.',
     errors: [
@@ -98,9 +120,56 @@ export const configurationRoutes: readonly Route[] = [
     },
   }),
   defineRoute({
+    method: 'POST',
+    path: '/configurations/batch',
+    scope: 'CONFIGURE',
+    reach: 'filtered',
+    summary: 'Writes and removes several configurations, each for itself, as PUT and DELETE do.',
+    errors: ['DRV_CONFIGURATION_INVALID', 'DRV_CONFIGURATION_REFUSED'],
+    body: z.object({
+      changes: z.array(batchChangeSchema).max(MOST_CHANGES).describe('made in order, each for itself'),
+    }),
+    documentedBody: z.object({
+      changes: z
+        .array(
+          batchChangeSchema.extend({
+            content: configurationSchema.optional().describe('the full configuration that is put'),
+          }),
+        )
+        .max(MOST_CHANGES)
+        .describe('made in order, each for itself'),
+    }),
+    mostValues: MOST_VALUES,
+    answers: {
+      200: { description: 'the outcome of each change, in order', schema: z.array(batchOutcomeSchema) },
+    },
+    handle: async ({ body: { changes }, request }, { configurationFiles }) => {
+      // Refuse the whole before the first write where a single content would be refused.
+      for (const change of changes) {
+        requireSight(request, change.name);
+        if (change.do === 'put') validateConfiguration(change.name, change.content);
+      }
+      const by = { key: callerOf(request) };
+      const outcomes = await Promise.allSettled(
+        changes.map((change) => {
+          const precondition = batchPrecondition(change);
+          return change.do === 'remove'
+            ? configurationFiles.remove(change.name, { precondition, by })
+            : configurationFiles.put(change.name, change.content, { precondition, by });
+        }),
+      );
+      return outcomes.map((outcome, index) => {
+        const name = changes[index]?.name ?? '';
+        if (outcome.status === 'fulfilled') return { name, status: 204, error: null, code: null };
+        const { status, code, text } = answerOf(outcome.reason);
+        return { name, status, error: text, code };
+      });
+    },
+  }),
+  defineRoute({
     method: 'DELETE',
     path: '/configurations/:name',
-    scope: 'ALL',
+    scope: 'CONFIGURE',
     reach: 'configuration',
     summary: 'Removes a configuration; its instances stay as they are.',
     errors: [
@@ -190,6 +259,14 @@ export const configurationRoutes: readonly Route[] = [
     },
   }),
 ];
+
+function batchPrecondition({
+  ifMatch,
+  ifNoneMatch,
+}: z.output<typeof batchChangeSchema>): Precondition | undefined {
+  if (ifNoneMatch !== undefined) return { is: 'absent' };
+  return ifMatch === undefined ? undefined : { is: 'existing', revisions: [ifMatch] };
+}
 
 function isObject(value: unknown): boolean {
   return value !== null && typeof value === 'object' && !Array.isArray(value);

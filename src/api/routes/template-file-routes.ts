@@ -93,7 +93,7 @@ export const templateFileRoutes: readonly Route[] = [
   defineRoute({
     method: 'POST',
     path: FILE_PATH,
-    scope: 'ALL',
+    scope: 'CONFIGURE',
     summary:
       'Creates a file with the bytes of the body, whatever its content type. Makes directories and template as needed.',
     errors: ['DRV_TEMPLATE_FILE_EXISTS', ...WRITE_ERRORS],
@@ -111,7 +111,7 @@ export const templateFileRoutes: readonly Route[] = [
   defineRoute({
     method: 'PATCH',
     path: FILE_PATH,
-    scope: 'ALL',
+    scope: 'CONFIGURE',
     summary:
       'Replaces the content of a file by the bytes of the body, wholly or not at all, whatever its content type.',
     errors: ['DRV_TEMPLATE_FILE_UNKNOWN', 'DRV_TEMPLATE_FILE_CHANGED', ...WRITE_ERRORS],
@@ -130,7 +130,7 @@ export const templateFileRoutes: readonly Route[] = [
   defineRoute({
     method: 'DELETE',
     path: FILE_PATH,
-    scope: 'ALL',
+    scope: 'CONFIGURE',
     summary: 'Deletes a file, and the directories that this leaves empty; the template itself stays.',
     errors: [
       'DRV_TEMPLATE_FILE_UNKNOWN',

@@ -130,7 +130,7 @@ export const templateRoutes: readonly Route[] = [
   defineRoute({
     method: 'POST',
     path: '/templates/:group/:name/import',
-    scope: 'ALL',
+    scope: 'CONFIGURE',
     summary:
       'Unpacks a zip into the template, wholly or not at all: its files replace files of the same path, other files stay.',
     errors: [
@@ -156,7 +156,7 @@ export const templateRoutes: readonly Route[] = [
   defineRoute({
     method: 'POST',
     path: '/templates/:group/:name/sync',
-    scope: 'ALL',
+    scope: 'CONFIGURE',
     summary: 'Replaces the local template by the latest version at a storage provider.',
     errors: [
       'DRV_STORAGE_UNKNOWN',
@@ -180,7 +180,7 @@ export const templateRoutes: readonly Route[] = [
   defineRoute({
     method: 'POST',
     path: '/templates/sync',
-    scope: 'ALL',
+    scope: 'CONFIGURE',
     summary: 'Makes every connected node fetch templates before it needs them. No body means all templates.',
     body: clusterSyncBody,
     absentBody: EVERY_TEMPLATE,

@@ -14,11 +14,13 @@ export interface FileOptions extends ClientOptions {
   readonly fingerprint?: string;
   readonly detailedExitcode?: true;
   readonly ignoreNotFound?: true;
+  readonly strict?: true;
 }
 
 const FILES = '-f, --filename <files...>';
 const WHERE = 'files of configurations, directories of them, or - for standard input';
 const EXITCODE = ['--detailed-exitcode', 'end with exit code 2 when there are changes'] as const;
+const STRICT = ['--strict', 'a field that is not known is an error, not a warning'] as const;
 const SHOW_VALUES = [
   '--show-values',
   'show values of environmentVariables and properties too: they may be secrets',
@@ -32,11 +34,13 @@ interface FileCommand {
 
 const FILE_COMMANDS: Readonly<Record<'apply' | 'diff' | 'plan' | 'validate', FileCommand>> = {
   apply: {
-    about: 'make configurations what files say; deletes nothing without --prune',
+    about:
+      'make configurations what files say; deletes nothing without --prune; exit code 8 where one is held back',
     options: [
       ['--dry-run', 'only say what would be done'],
       ['--prune', 'delete all other configurations too; instances stay, unless their onDelete is "stop"'],
       ['--fingerprint <fingerprint>', 'only if what "plan" said is still what would happen'],
+      STRICT,
       SHOW_VALUES,
     ],
   },
@@ -45,13 +49,19 @@ const FILE_COMMANDS: Readonly<Record<'apply' | 'diff' | 'plan' | 'validate', Fil
     options: [EXITCODE, SHOW_VALUES],
   },
   plan: {
-    about: 'what "apply" would change, and what becomes of the instances',
-    options: [['--prune', 'as for "apply --prune": all other configurations go'], EXITCODE, SHOW_VALUES],
+    about:
+      'what "apply" would change, and what becomes of the instances; exit code 8 where a content is held back',
+    options: [
+      ['--prune', 'as for "apply --prune": all other configurations go'],
+      EXITCODE,
+      STRICT,
+      SHOW_VALUES,
+    ],
     formats: ['table', 'markdown', 'json', 'yaml'],
   },
   validate: {
     about: 'check files of configurations as a master does, here, without one',
-    options: [],
+    options: [STRICT],
     formats: ['table', 'json', 'yaml'],
   },
 };
@@ -59,12 +69,19 @@ const FILE_COMMANDS: Readonly<Record<'apply' | 'diff' | 'plan' | 'validate', Fil
 export function addFileCommands(program: Command, host: ClientHost): void {
   for (const name of ['apply', 'diff', 'plan', 'validate'] as const) {
     const { about, options, formats } = FILE_COMMANDS[name];
-    const command = program.command(name).description(about).requiredOption(FILES, WHERE);
+    const command = program.command(name).description(about);
+    if (name === 'validate') command.argument('[files...]', `as -f: ${WHERE}`).option(FILES, WHERE);
+    else command.requiredOption(FILES, WHERE);
     for (const [flags, meaning] of options) command.option(flags, meaning);
     host.addOutput(command, formats);
     if (name !== 'validate') host.addTarget(command);
     if (name === 'apply') host.addYes(command);
-    command.action(async () => (await runs())[name](host, command.optsWithGlobals<FileOptions>()));
+    command.action(async () => {
+      const options = command.optsWithGlobals<FileOptions>();
+      const filename = [...command.args, ...(options.filename ?? [])];
+      if (filename.length === 0) throw invalid('name what to check: FILE..., or -f FILE');
+      await (await runs())[name](host, { ...options, filename });
+    });
   }
 }
 

@@ -4,11 +4,17 @@
 import { describeFileError } from '../../command-tree/file-errors.js';
 import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
 import { listText } from '../../model/words.js';
-import type { ChangePlan } from '../../operations/plan/change-plan.js';
 import type { ApiClient } from '../api-client.js';
 import { applyAll, deleteAll, planAll } from '../configurations/apply.js';
+import {
+  askBeforeWrites,
+  askPlan,
+  othersText,
+  planWarningText,
+  requireNoneHeldBack,
+} from '../configurations/ask-plan.js';
 import { appliedText, comparedText, reportText } from '../configurations/change-text.js';
-import { type Compared, compareAll, requireValid, warningText } from '../configurations/compare.js';
+import { compareAll, requireValid, warningText } from '../configurations/compare.js';
 import { type Document, passedOverText, readDocuments } from '../configurations/documents.js';
 import { changedIn, planMarkdown, planText } from '../configurations/plan-text.js';
 import type { ClientHost, ClientOptions } from './client-host.js';
@@ -22,18 +28,15 @@ export async function apply(host: ClientHost, options: FileOptions): Promise<voi
   const say = await host.sayer();
   const { valid, api } = await open(host, options, 'nothing was written');
   const { showValues = false, prune = false, fingerprint } = options;
-  const plan =
-    prune || fingerprint !== undefined
-      ? await askPlan(api, valid, { prune, showValues: false, fingerprint })
-      : undefined;
-  const compared = asPlanned(await compareAll(api, valid, showValues, say), plan);
-  const removed = plan?.configurations.filter(({ action }) => action === 'delete') ?? [];
-  const names = removed.map(({ name }) => name);
+  const plan = await askBeforeWrites(api, valid, { prune, showValues, fingerprint });
+  for (const text of othersText(plan)) say(text);
+  for (const warning of plan.warnings) say(`warning: ${planWarningText(valid, warning)}`);
+  const documents = new Map(valid.map((document) => [document.name, document]));
+  const all = plan.configurations.map((planned) => ({ planned, document: documents.get(planned.name) }));
+  const names = all.filter(({ document }) => document === undefined).map(({ planned }) => planned.name);
   const isDry = options.dryRun === true;
   if (names.length > 0 && !isDry) await confirmRemoval(host, api, names, options);
-  const { reports: applied, exitCode } = isDry
-    ? planAll(compared, removed)
-    : await applyAll(api, compared, removed);
+  const { reports: applied, exitCode } = isDry ? planAll(all) : await applyAll(api, all);
   const suffix = isDry ? ' (dry run)' : '';
   const shown = {
     json: () => applied,
@@ -44,19 +47,13 @@ export async function apply(host: ClientHost, options: FileOptions): Promise<voi
   const missing = applied.filter(({ error, result }) => error !== null || result === 'skipped').length;
   if (exitCode !== 0)
     throw new ClientError(exitCode, `${missing} of ${applied.length} configurations were not written`);
+  requireNoneHeldBack(applied);
 }
 
-/** Replaces each revision by that of the plan, so that a configuration changed after the plan causes a conflict. */
-function asPlanned(compared: readonly Compared[], plan: ChangePlan | undefined): readonly Compared[] {
-  if (plan === undefined) return compared;
-  const revisions = new Map(plan.configurations.map(({ name, revision }) => [name, revision]));
-  return compared.map(({ document, change }) => ({
-    document,
-    change: { ...change, revision: revisions.get(document.name) ?? null },
-  }));
-}
-
-/** Shows the plan for the files. Throws a ClientError, with exit code 2 for changes when requested. */
+/**
+ * Shows the plan for the files. Throws a ClientError, with exit code 8 when a content is held back, and with 2 for
+ * changes when requested.
+ */
 export async function plan(host: ClientHost, options: FileOptions): Promise<void> {
   const { valid, api } = await open(host, options, 'nothing was planned');
   const { prune = false, showValues = false } = options;
@@ -68,6 +65,7 @@ export async function plan(host: ClientHost, options: FileOptions): Promise<void
     names: undefined,
   };
   await host.print(shown, options.output, api.now);
+  requireNoneHeldBack(planned.configurations);
   if (changedIn(planned).length > 0 && options.detailedExitcode === true)
     throw new ClientError(EXIT.changes, '');
 }
@@ -88,8 +86,8 @@ export async function diff(host: ClientHost, options: FileOptions): Promise<void
 }
 
 /** Checks the files without a master. Throws a ClientError when a configuration is not valid. */
-export async function validate(host: ClientHost, { filename, output }: FileOptions): Promise<void> {
-  const read = await readDocuments(filename, host.surroundings.readInput);
+export async function validate(host: ClientHost, { filename, output, strict }: FileOptions): Promise<void> {
+  const read = await readDocuments(filename, host.surroundings.readInput, strict);
   const { valid, faults } = read;
   const others = passedOverText(read);
   const warnings = valid.flatMap((document) =>
@@ -152,28 +150,10 @@ function which(names: readonly string[]): string {
 
 /** Reads and checks the files before it connects, so that a faulty file is reported without a master. */
 async function open(host: ClientHost, options: FileOptions, undone: string) {
-  const read = await readDocuments(options.filename, host.surroundings.readInput);
+  const read = await readDocuments(options.filename, host.surroundings.readInput, options.strict);
   const say = await host.sayer();
   const others = passedOverText(read);
   if (others !== undefined) say(others);
   const valid: readonly Document[] = requireValid(read, undone, say);
   return { valid, api: await host.open(options) };
-}
-
-/**
- * Asks the master how all documents together would change the configurations and their instances. `prune`:
- * configurations without a file are deleted. `fingerprint`: that of the plan that the person has read. The master
- * answers with a conflict when the plan has changed since.
- */
-function askPlan(
-  api: ApiClient,
-  documents: readonly Document[],
-  options: {
-    readonly prune: boolean;
-    readonly showValues: boolean;
-    readonly fingerprint?: string | undefined;
-  },
-): Promise<ChangePlan> {
-  const configurations = documents.map(({ name, content }) => ({ ...content, name }));
-  return api.send<ChangePlan>('POST', '/plan', { configurations, ...options });
 }

@@ -1,11 +1,13 @@
 /** Writes changed documents to the master, each only if nobody changed the configuration after it was compared. */
 
+import type { BatchOutcome } from '../../api/routes/configuration-routes.js';
 import { ifMatch, pathPart } from '../../command-tree/runs/api-calls.js';
-import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
+import { ClientError, ENDPOINT_UNKNOWN, EXIT, exitCodeOf } from '../../command-tree/runs/client-error.js';
 import type { FieldDifference } from '../../model/field-differences.js';
 import type { PlannedConfiguration } from '../../operations/plan/change-plan.js';
 import type { ApiClient } from '../api-client.js';
-import type { Compared } from './compare.js';
+import { inBatches } from './ask-plan.js';
+import type { Document } from './documents.js';
 
 /** What became of one configuration. */
 export interface Report {
@@ -27,6 +29,14 @@ export interface Applied extends Report {
   /** The file of the configuration; null: the configuration has no file and is deleted. */
   readonly file: string | null;
   readonly differences: readonly FieldDifference[];
+  /** Why no instance is made from the content; null: nothing holds it back. */
+  readonly heldBack: string | null;
+}
+
+/** A configuration as planned, and the document that it is to become; undefined: it is to be removed. */
+export interface Planned {
+  readonly planned: PlannedConfiguration;
+  readonly document: Document | undefined;
 }
 
 /** The reports in order, and the exit code of the first failure; 0: no failure. */
@@ -35,25 +45,72 @@ interface Reported<R extends Report> {
   readonly exitCode: number;
 }
 
-/** A configuration to delete, if it still has this revision. */
-type Removed = Pick<PlannedConfiguration, 'name' | 'revision'>;
+/** Up to this many changes are written one after another; more are written in batches. */
+const FEW = 8;
 
-/** Writes the documents one after another, then deletes. It goes on after a conflict. */
-export function applyAll(
-  api: ApiClient,
-  all: readonly Compared[],
-  removed: readonly Removed[],
-): Promise<Reported<Applied>> {
-  const tasks = [
-    ...all.map((one) => ({ report: resultOf(one), run: () => write(api, one) })),
-    ...removed.map((one) => ({ report: removalOf(one), run: () => remove(api, one.name, one.revision) })),
-  ];
+/** Writes and deletes as planned, in order. It goes on after a conflict. */
+export function applyAll(api: ApiClient, all: readonly Planned[]): Promise<Reported<Applied>> {
+  const changes = all.filter(({ planned }) => planned.action !== 'unchanged');
+  const batches = changes.length > FEW ? new Batches(api, changes) : undefined;
+  const tasks = all.map((one) => ({
+    report: resultOf(one),
+    run: async () => {
+      if (one.planned.action !== 'unchanged' && (await batches?.write(one)) !== true) await write(api, one);
+    },
+    isTried: () => batches?.outcomes.has(one) === true,
+  }));
   return inTurn(tasks, EXIT.conflict, 'conflict', true);
 }
 
+/** Writes many changes with few requests. */
+class Batches {
+  readonly #api: ApiClient;
+  readonly #batches: readonly (readonly Planned[])[];
+  #isMissing = false;
+  /** The refusal of each change that was sent; undefined: it is made. */
+  readonly outcomes = new Map<Planned, ClientError | undefined>();
+
+  constructor(api: ApiClient, changes: readonly Planned[]) {
+    this.#api = api;
+    this.#batches = inBatches(changes, ({ document }) => document?.content ?? null);
+  }
+
+  /** Sends the batch of this change, unless it was sent. False: the master is older and takes no batches. */
+  async write(one: Planned): Promise<boolean> {
+    if (this.#isMissing) return false;
+    if (!this.outcomes.has(one)) await this.#send(this.#batches.find((batch) => batch.includes(one)) ?? []);
+    const refusal = this.outcomes.get(one);
+    if (refusal !== undefined) throw refusal;
+    return !this.#isMissing;
+  }
+
+  async #send(batch: readonly Planned[]): Promise<void> {
+    const changes = batch.map(({ document, planned: { name, revision } }) => ({
+      ...(document === undefined ? { do: 'remove', name } : { do: 'put', name, content: document.content }),
+      ...(revision === null ? { ifNoneMatch: '*' } : { ifMatch: revision }),
+    }));
+    try {
+      const answer = await this.#api.send<readonly BatchOutcome[]>('POST', '/configurations/batch', {
+        changes,
+      });
+      for (const [index, one] of batch.entries()) {
+        const { status = 500, error = null } = answer[index] ?? {
+          error: 'the master did not say what became of it',
+        };
+        this.outcomes.set(one, error === null ? undefined : new ClientError(exitCodeOf(status), error));
+      }
+    } catch (error) {
+      if (!(error instanceof ClientError)) throw error;
+      this.#isMissing = error.code === ENDPOINT_UNKNOWN;
+      // Whether they were written is not known, so none of them is reported as not tried.
+      if (!this.#isMissing) for (const one of batch) this.outcomes.set(one, error);
+    }
+  }
+}
+
 /** Lists the planned changes without making them. */
-export function planAll(all: readonly Compared[], removed: readonly Removed[]): Reported<Applied> {
-  return { reports: [...all.map(resultOf), ...removed.map(removalOf)], exitCode: 0 };
+export function planAll(all: readonly Planned[]): Reported<Applied> {
+  return { reports: all.map(resultOf), exitCode: 0 };
 }
 
 /** Deletes configurations by name. It goes on after a configuration that does not exist. */
@@ -75,7 +132,7 @@ export function deleteAll(
  * are skipped.
  */
 async function inTurn<R extends Report>(
-  tasks: readonly { readonly report: R; run(): Promise<unknown> }[],
+  tasks: readonly { readonly report: R; run(): Promise<unknown>; isTried?(): boolean }[],
   lenient: number,
   result: Report['result'],
   isFailure: boolean,
@@ -83,8 +140,8 @@ async function inTurn<R extends Report>(
   const reports: R[] = [];
   let exitCode = 0;
   let isOver = false;
-  for (const { report, run } of tasks) {
-    if (isOver) {
+  for (const { report, run, isTried } of tasks) {
+    if (isOver && isTried?.() !== true) {
       reports.push({ ...report, result: 'skipped' });
       continue;
     }
@@ -93,9 +150,10 @@ async function inTurn<R extends Report>(
       reports.push(report);
     } catch (error) {
       if (!(error instanceof ClientError)) throw error;
-      isOver = error.exitCode !== lenient;
-      reports.push({ ...report, result: isOver ? 'failed' : result, error: error.message });
-      if (isOver || isFailure) exitCode ||= error.exitCode;
+      const isRefused = error.exitCode !== lenient;
+      isOver ||= isRefused;
+      reports.push({ ...report, result: isRefused ? 'failed' : result, error: error.message });
+      if (isRefused || isFailure) exitCode ||= error.exitCode;
     }
   }
   return { reports, exitCode };
@@ -106,16 +164,30 @@ function remove(api: ApiClient, name: string, revision?: string | null): Promise
   return api.send('DELETE', `/configurations/${pathPart(name)}`, undefined, options);
 }
 
-async function write(api: ApiClient, { document, change }: Compared): Promise<void> {
-  if (change.change === 'unchanged') return;
-  const path = `/configurations/${pathPart(document.name)}`;
-  await api.send('PUT', path, document.content, ifMatch(change.revision));
+async function write(api: ApiClient, { document, planned }: Planned): Promise<void> {
+  const { name, action, revision } = planned;
+  if (action === 'unchanged') return;
+  if (document === undefined) await remove(api, name, revision);
+  else await api.send('PUT', `/configurations/${pathPart(name)}`, document.content, ifMatch(revision));
 }
 
-function resultOf({ document: { name, file }, change: { change, differences } }: Compared): Applied {
-  return { name, file, result: change, differences, error: null };
-}
+const RESULTS: Readonly<Record<PlannedConfiguration['action'], Report['result']>> = {
+  create: 'created',
+  change: 'changed',
+  unchanged: 'unchanged',
+  delete: 'deleted',
+};
 
-function removalOf({ name }: Removed): Applied {
-  return { name, file: null, result: 'deleted', differences: [], error: null };
+function resultOf({ document, planned: { name, action, fields, heldBack } }: Planned): Applied {
+  return {
+    name,
+    file: document?.file ?? null,
+    result: RESULTS[action],
+    differences:
+      action === 'change'
+        ? fields.map(({ path, from, to }) => ({ field: path, before: from, after: to }))
+        : [],
+    heldBack: heldBack ?? null,
+    error: null,
+  };
 }

@@ -13,9 +13,10 @@ const FILE_STATES: Readonly<Record<NonNullable<ConfigurationChange['fileState']>
 
 /** Returns `lobby changed: minimumServiceCount, ramMB`. */
 export function appliedText(applied: Applied): string {
-  const { name, result, differences } = applied;
-  if (result !== 'changed') return reportText(applied, 'written');
-  return `${name} changed: ${differences.map(({ field }) => field).join(', ') || 'its file is written anew'}`;
+  const { name, result, differences, heldBack } = applied;
+  const held = heldBack === null ? '' : `; held back: ${heldBack}`;
+  if (result !== 'changed') return `${reportText(applied, 'written')}${held}`;
+  return `${name} changed: ${differences.map(({ field }) => field).join(', ') || 'its file is written anew'}${held}`;
 }
 
 /** Returns `lobby deleted`. `wanted`: the word for the success, for a sentence such as `lobby not deleted: ...`. */

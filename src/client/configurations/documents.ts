@@ -15,6 +15,8 @@ import {
 } from '../../configuration-files/directory.js';
 import { JsonTextError, splitJsonTexts } from '../../configuration-files/json-position.js';
 import { type ParsedConfiguration, parseConfigurationFile } from '../../configuration-files/parse.js';
+import { fieldName } from '../../configuration-files/problems.js';
+import { unknownFields } from '../../configuration-files/warnings.js';
 import type { ConfigurationFileError } from '../../model/configuration.js';
 import { countText, listText, systemReason } from '../../model/words.js';
 
@@ -46,11 +48,12 @@ type Source = readonly [file: string, judged: Judged];
 
 /**
  * Reads and validates all that `given` names, in order. `readInput`: reads standard input, for `-`. Throws a
- * ClientError for a place that is unreadable or holds no configuration.
+ * ClientError for a place that is unreadable or holds no configuration. `isStrict`: unknown fields are faults.
  */
 export async function readDocuments(
   given: readonly string[],
   readInput: () => Promise<string>,
+  isStrict = false,
 ): Promise<Documents> {
   const sources: Source[] = [];
   const passedOver: string[] = [];
@@ -65,7 +68,7 @@ export async function readDocuments(
     sources.push(...found);
     passedOver.push(...others);
   }
-  return { ...apart(sources), passedOver };
+  return { ...apart(isStrict ? sources.map(strictly) : sources), passedOver };
 }
 
 /** Returns a sentence about `passedOver` for a person, or undefined when no file was passed over. */
@@ -163,6 +166,20 @@ function split(file: string, texts: string): Source[] {
     const { line, column, message } = error;
     return [[file, { error: { file, line, column, field: null, message: `not valid JSON: ${message}` } }]];
   }
+}
+
+/** Turns a document with unknown fields into a fault, which names them all. */
+function strictly([file, judged]: Source): Source {
+  if (!('parsed' in judged)) return [file, judged];
+  const { content, configuration, warnings } = judged.parsed;
+  const unknown = unknownFields(content, configuration).first.map(({ path, message }) => ({
+    ...{ line: null, column: null, field: fieldName(path), message },
+    ...warnings.find(({ field }) => field === fieldName(path)),
+  }));
+  const [first, ...others] = unknown;
+  if (first === undefined) return [file, judged];
+  const message = [first.message, ...others.map((one) => `${one.field}: ${one.message}`)].join('; ');
+  return [file, { error: { ...first, file, name: configuration.name, message } }];
 }
 
 /** Turns a second document with the same name into a fault. */

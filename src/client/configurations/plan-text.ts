@@ -1,47 +1,50 @@
 /** Describes a plan for people: as lines for a terminal, or as Markdown for a comment that is updated in place. */
-import { countText, cutText } from '../../model/words.js';
+import { shownPair, visibleText } from '../../model/plain/shown-pair.js';
+import { countText } from '../../model/words.js';
 import type { ChangePlan, PlannedConfiguration } from '../../operations/plan/change-plan.js';
+import { isHeldBack, othersText } from './ask-plan.js';
 
 /** Marks the comment to update. GitHub and GitLab do not show the marker. */
 const MARKER = '<!-- drover-plan -->';
 /** GitHub allows 65,536 characters in a comment; the remainder is for text that a workflow adds. */
 const MOST_CHARS = 60_000;
-const MOST_VALUE_CHARS = 120;
-/** Placed after an @, because GitHub and GitLab then do not read a mention of a person. */
+/** Shows as nothing. GitHub and GitLab make no link, reference, mention or emoji of a text that holds it. */
 const WORD_JOINER = '\u2060';
+/** The starts of links, references to issues and people, emoji and entities; and parts of hashes of commits. */
+const LINK_STARTS =
+  /[@#!$%~^&:](?=\S)|\bwww(?=\.)|\b(?:[A-Z][A-Z\d_]+|gh)-(?=\d)|[\da-fA-F]{6}(?=[\da-fA-F])/g;
 
 const SIGN: Readonly<Record<PlannedConfiguration['action'], string>> = {
   create: '+',
   change: '~',
   delete: '-',
-  unchanged: ' ',
+  unchanged: '=',
 };
 
 export function planText(plan: ChangePlan): string {
-  const lines = changedIn(plan).flatMap((one) => [
-    `${SIGN[one.action]} ${one.name}: ${one.action}`,
-    ...one.fields.map(
-      (field) => `    ${field.path} (${field.class}): ${valueText(field.from)} -> ${valueText(field.to)}`,
-    ),
+  const lines = shownIn(plan).flatMap((one) => [
+    `${SIGN[one.action]} ${one.name}: ${actionText(one)}`,
+    ...one.fields.map((field) => `    ${visibleText(field.path)}${fieldText(one.action, field)}`),
     `    ${one.why}`,
   ]);
-  const troubles = [...plan.shortages.map(shortageText), ...plan.warnings.map(warningText)];
+  const troubles = [
+    ...plan.shortages.map(shortageText),
+    ...othersText(plan),
+    ...plan.warnings.map(warningText),
+  ];
   return [...lines, ...troubles, `${summary(plan)}; fingerprint ${plan.fingerprint}`].join('\n');
 }
 
 /** Returns Markdown that begins with the marker and is shorter than the limit for a comment. */
 export function planMarkdown(plan: ChangePlan): string {
-  const changed = changedIn(plan);
-  const head = [
-    MARKER,
-    '### Drover plan',
-    '',
-    changed.length === 0 ? 'Nothing changes.' : `${summary(plan)}.`,
-  ];
+  const shown = shownIn(plan);
+  const head = [MARKER, '### Drover plan', '', `${summary(plan).replace(/^n/, 'N')}.`];
   const foot = ['', `Fingerprint \`${plan.fingerprint}\``];
   const sections = [
-    ...plan.shortages.map((shortage) => `- **${markdownText(shortageText(shortage))}**`),
-    ...changed.map(sectionOf),
+    ...[...othersText(plan), ...plan.shortages.map(shortageText)].map(
+      (text) => `- **${markdownText(text)}**`,
+    ),
+    ...shown.map(sectionOf),
     ...plan.warnings.map((warning) => `- ${markdownText(warningText(warning))}`),
   ];
   return [...head, ...cutToRoom(sections), ...foot].join('\n');
@@ -59,17 +62,25 @@ function cutToRoom(sections: readonly string[]): string[] {
   return left === 0 ? shown : [...shown, '', `…and ${left} more: \`drover plan\` shows all.`];
 }
 
-function sectionOf({ name, action, fields, effects, why }: PlannedConfiguration): string {
+function sectionOf(planned: PlannedConfiguration): string {
+  const { name, action, fields, effects, why } = planned;
   const counts = Object.entries(effects).filter(([, count]) => count > 0);
-  const rows = fields.map(
-    (field) => `| ${code(field.path)} | ${field.class} | ${cell(field.from)} | ${cell(field.to)} |`,
-  );
+  const isNew = action === 'create';
+  const rows = fields.map((field) => {
+    const [from, to] = shownPair(field.from, field.to).map(cell);
+    return isNew
+      ? `| ${code(field.path)} | ${to} |`
+      : `| ${code(field.path)} | ${field.class} | ${from} | ${to} |`;
+  });
+  const head = isNew
+    ? ['| field | value |', '| --- | --- |']
+    : ['| field | class | from | to |', '| --- | --- | --- | --- |'];
   const lines = [
-    `#### ${SIGN[action]} ${code(name)}: ${action}`,
+    `#### ${SIGN[action]} ${code(name)}: ${actionText(planned)}`,
     '',
     markdownText(why),
     ...(counts.length === 0 ? [] : ['', counts.map(([what, count]) => `${what} **${count}**`).join(', ')]),
-    ...(rows.length === 0 ? [] : ['', '| field | class | from | to |', '| --- | --- | --- | --- |', ...rows]),
+    ...(rows.length === 0 ? [] : ['', ...head, ...rows]),
   ];
   const text = lines.join('\n');
   return text.length <= MOST_CHARS / 2
@@ -93,42 +104,64 @@ function warningText({ configurationName, field, message }: ChangePlan['warnings
   return ['warning', configurationName, field, message].filter((part) => part !== null).join(': ');
 }
 
-/** Returns `1 to create, 2 to change`. */
+/** Returns `1 to create, 2 to change; 1 held back`. */
 function summary(plan: ChangePlan): string {
   const parts = (['create', 'change', 'delete'] as const).flatMap((action) => {
     const count = plan.configurations.filter((one) => one.action === action).length;
     return count === 0 ? [] : [`${count} to ${action}`];
   });
-  return parts.length === 0 ? 'nothing changes' : parts.join(', ');
+  const held = plan.configurations.filter(isHeldBack).length;
+  return [
+    parts.length === 0 ? 'nothing changes' : parts.join(', '),
+    ...(held === 0 ? [] : [`${held} held back`]),
+  ].join('; ');
 }
 
-function valueText(value: string | null): string {
-  return value === null ? 'not set' : cutText(value, MOST_VALUE_CHARS);
+function fieldText(
+  action: PlannedConfiguration['action'],
+  field: PlannedConfiguration['fields'][number],
+): string {
+  const [from, to] = shownPair(field.from, field.to).map((value) => value ?? 'not set');
+  return action === 'create' ? `: ${to}` : ` (${field.class}): ${from} -> ${to}`;
+}
+
+function actionText(planned: PlannedConfiguration): string {
+  return isHeldBack(planned) ? `${planned.action}, held back` : planned.action;
 }
 
 function cell(value: string | null): string {
-  return value === null ? '' : code(cutText(value, MOST_VALUE_CHARS));
+  return value === null ? '' : code(value);
 }
 
 /**
  * Returns text as a Markdown code span. The fence is longer than any run of backticks in the text; `|` is escaped,
- * since it would end the table cell.
+ * since it would end the table cell. Pages show several spaces as one, so all but the first do not break.
  */
 function code(text: string): string {
-  const plain = text.replaceAll(/[\n\r]+/g, ' ').replaceAll('|', '\\|');
+  const plain = unlinked(text)
+    .replaceAll(/(?<= ) /g, '\u00a0')
+    .replaceAll('|', '\\|');
   const fences = (plain.match(/`+/g) ?? []).map(({ length }) => length);
   const fence = '`'.repeat(Math.max(0, ...fences) + 1);
   return fences.length === 0 ? `${fence}${plain}${fence}` : `${fence} ${plain} ${fence}`;
 }
 
-/** Escapes Markdown and mentions of people in text from a configuration. */
+/** Escapes Markdown in text from a configuration. */
 function markdownText(text: string): string {
-  return text
-    .replaceAll(/[\\`*_{}[\]<>#|~]/g, (character) => `\\${character}`)
-    .replaceAll('@', `@${WORD_JOINER}`);
+  return unlinked(text).replaceAll(/[\\`*_{}[\]<>#|~$&]/g, (character) => `\\${character}`);
+}
+
+/** The text on one line, without links and marks of direction. A page links also what is escaped. */
+function unlinked(text: string): string {
+  return visibleText(text.replaceAll(/[\n\r]+/g, ' ')).replaceAll(LINK_STARTS, `$&${WORD_JOINER}`);
 }
 
 /** Returns the configurations that the plan would change. */
 export function changedIn({ configurations }: ChangePlan): ChangePlan['configurations'] {
   return configurations.filter(({ action }) => action !== 'unchanged');
+}
+
+/** Returns the configurations that a reader must know of. */
+function shownIn({ configurations }: ChangePlan): ChangePlan['configurations'] {
+  return configurations.filter((one) => one.action !== 'unchanged' || isHeldBack(one));
 }

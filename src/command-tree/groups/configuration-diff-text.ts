@@ -2,6 +2,7 @@
 
 import type { RolledBack } from '../../api/routes/configuration-history-routes.js';
 import type { FieldDifference } from '../../model/field-differences.js';
+import { shownPair, visibleText } from '../../model/plain/shown-pair.js';
 import { countText, durationText, listText } from '../../model/words.js';
 import type { ConfigurationDiff } from '../../operations/configuration-diff.js';
 import type { ContentDiff, PastContent } from '../../operations/rollouts/configuration-history.js';
@@ -76,7 +77,8 @@ function describeInstances({ olderInstances: older, currentInstances }: Configur
 
 /** `ramMB: 512 -> 1024`; a missing value is `-`. */
 export function describeDifference({ field, before, after }: FieldDifference): string {
-  return `${field}: ${before ?? '-'} -> ${after ?? '-'}`;
+  const [from, to] = shownPair(before, after, { isWhole: true });
+  return `${visibleText(field)}: ${from ?? '-'} -> ${to ?? '-'}`;
 }
 
 export function describeHistory(contents: readonly PastContent[], view: View): Promise<string> {

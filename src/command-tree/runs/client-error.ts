@@ -4,7 +4,7 @@
  */
 import type { ErrorCode } from '../../model/errors.js';
 
-const ENDPOINT_UNKNOWN: ErrorCode = 'DRV_ENDPOINT_UNKNOWN';
+export const ENDPOINT_UNKNOWN: ErrorCode = 'DRV_ENDPOINT_UNKNOWN';
 
 /** Documented in docs/client.md. 0 is success. */
 export const EXIT = {
@@ -16,6 +16,8 @@ export const EXIT = {
   conflict: 5,
   timedOut: 6,
   unreachable: 7,
+  /** All is written, but a rollout holds a content back: `plan` and `apply` say so. */
+  heldBack: 8,
   usage: 64,
 } as const;
 

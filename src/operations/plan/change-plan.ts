@@ -9,7 +9,7 @@ import { type ParsedConfiguration, validateConfiguration } from '../../configura
 import { Pace } from '../../loop/pace.js';
 import type { ConfigurationRecord } from '../../model/configuration.js';
 import { DroverError } from '../../model/errors.js';
-import { changedFieldSchema, changedFields } from '../../model/field-class.js';
+import { changedFieldSchema, changedFields, newFields } from '../../model/field-class.js';
 import { nameSchema } from '../../model/names.js';
 import { mayBeSecret } from '../../model/plain/may-be-secret.js';
 import { countText, quoteText } from '../../model/words.js';
@@ -60,8 +60,16 @@ const plannedConfigurationSchema = z.object({
   fileState: fileStateSchema.nullable().describe('null: there is no such configuration'),
   fields: z
     .array(changedFieldSchema)
-    .describe('the fields that differ from the content in force; none for a new configuration'),
+    .describe(
+      'the fields that differ from the content in force; for a new configuration, its command, its minimum, and all that is not the default',
+    ),
   effects: planEffectsSchema,
+  heldBack: z
+    .string()
+    .nullable()
+    .describe(
+      'why a rollout holds this content back, so that no instance is made from it; null: it does not',
+    ),
   why: z.string().describe('the effects in words, for a person'),
 });
 export type PlannedConfiguration = z.output<typeof plannedConfigurationSchema>;
@@ -71,7 +79,7 @@ export const changePlanSchema = z.object({
   fingerprint: z
     .string()
     .describe(
-      'a hash of the writes and their effects; another hash shows that the state or the contents have changed',
+      'a hash of the writes and their effects, such as the instances that are replaced; another hash shows that one of these has changed',
     ),
   configurations: z
     .array(plannedConfigurationSchema)
@@ -84,6 +92,9 @@ export const changePlanSchema = z.object({
       message: z.string().describe('the reason from placement'),
     }),
   ),
+  others: z
+    .array(z.string())
+    .describe('configurations that the key sees, that none of the contents is, and that stay as they are'),
   warnings: z.array(
     z.object({
       configurationName: z
@@ -113,7 +124,8 @@ export async function planChanges(
   const pace = new Pace();
   const contents = await judgeAll(order.configurations, pace);
   const changes = await compareAll(needs, contents, pace);
-  const removed = order.prune ? namesToRemove(needs, order, contents) : [];
+  const others = namesOfOthers(needs, order, contents);
+  const removed = order.prune ? others : [];
   const all = [...contents, ...removed.map((name) => ({ name, parsed: null }))];
   // Note the contents in force first: a write with the `revision` of the plan then fails if they change meanwhile.
   const records = all.map(({ name }) => needs.configurations.get(name)?.value);
@@ -126,7 +138,7 @@ export async function planChanges(
     const service = services.get(name) ?? NOTHING;
     configurations.push(planned({ name, parsed, record: records[index], change: changes[index], service }));
   }
-  const fingerprint = await fingerprintOf({ configurations, contents, shortages }, pace);
+  const fingerprint = await fingerprintOf(configurations, contents, pace);
   // The answer may be megabytes of JSON: it is made in a turn of its own.
   await pace.rest();
   return {
@@ -134,6 +146,7 @@ export async function planChanges(
     fingerprint,
     configurations: order.showValues ? configurations : configurations.map(withoutValues),
     shortages: [...shortages],
+    others: order.prune ? [] : others,
     warnings: [...warningsOf(changes), ...unjudgedWarning(unjudged)],
   };
 }
@@ -202,7 +215,7 @@ async function compareAll(
   return changes;
 }
 
-function namesToRemove(
+function namesOfOthers(
   { configurations }: Reads,
   { sees }: ChangePlanOrder,
   contents: readonly Content[],
@@ -238,12 +251,28 @@ interface ToPlan {
 
 function planned({ name, parsed, record, change, service }: ToPlan): PlannedConfiguration {
   const isChange = record !== undefined && parsed !== null;
-  const fields = isChange ? changedFields(record.configuration, parsed.configuration) : [];
+  const fields = parsed === null ? [] : fieldsOf(record, parsed);
   const fileState = isChange ? (change?.fileState ?? 'same') : null;
   const action = parsed === null ? 'delete' : actionOf(record, parsed, fileState);
-  const { older: _older, onPromotion: _promotion, heldBack: _held, ...effects } = service;
+  const { older: _older, onPromotion: _promotion, heldBack, ...effects } = service;
   const why = whyOf({ name, action, fields, fileState, service });
-  return { name, action, revision: record?.hash ?? null, fileState, fields, effects, why };
+  return {
+    name,
+    action,
+    revision: record?.hash ?? null,
+    fileState,
+    fields,
+    effects,
+    heldBack: parsed === null ? null : heldBack,
+    why,
+  };
+}
+
+function fieldsOf(
+  record: ConfigurationRecord | undefined,
+  { configuration }: ParsedConfiguration,
+): PlannedConfiguration['fields'] {
+  return record === undefined ? newFields(configuration) : changedFields(record.configuration, configuration);
 }
 
 function actionOf(
@@ -280,29 +309,25 @@ function unjudgedWarning(unjudged: number): ChangePlan['warnings'] {
   return [{ configurationName: null, field: null, message }];
 }
 
-interface Fingerprinted extends Pick<ChangePlan, 'configurations'> {
-  readonly contents: readonly Content[];
-  readonly shortages: readonly ChangePlan['shortages'][number][];
-}
-
 /**
  * The fingerprint of a plan. Two plans have the same fingerprint when they replace the same contents by the
- * same contents, with the same outcome. Players, free capacity and untouched instances do not count, because
- * they change all the time and no caller decides by them.
+ * same contents, with the same outcome. Configurations that stay unchanged, players, free capacity (with the shortages)
+ * and untouched instances do not count: they change with the work of others, and no caller decides by them.
  */
 async function fingerprintOf(
-  { configurations, contents, shortages }: Fingerprinted,
+  configurations: ChangePlan['configurations'],
+  contents: readonly Content[],
   pace: Pace,
 ): Promise<string> {
   const hashes = new Map(contents.map(({ name, parsed }) => [name, parsed.hash]));
   const hash = createHash('sha256');
-  for (const planned of configurations.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
+  const touched = configurations.filter(({ action }) => action !== 'unchanged');
+  for (const planned of touched.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
     if (pace.isOver) await pace.rest();
     const { name, action, revision, fileState, effects } = planned;
     const { create, replace, restart, stop } = effects;
     const to = hashes.get(name) ?? null;
     hash.update(JSON.stringify([name, action, revision, fileState, to, create, replace, restart, stop]));
   }
-  const missing = shortages.map(({ configurationName, missing: count }) => [configurationName, count]);
-  return hash.update(JSON.stringify(missing)).digest('hex').slice(0, 32);
+  return hash.digest('hex').slice(0, 32);
 }

@@ -81,29 +81,30 @@ OPERATE POST /rollouts/:name/retry configuration
 ALL DELETE /cluster/nodes/:id -
 ALL DELETE /cluster/nodes/:id/cordon -
 ALL DELETE /cluster/tokens/:id -
-ALL DELETE /configurations/:name configuration
+CONFIGURE DELETE /configurations/:name configuration
 ALL DELETE /keys/:label -
-ALL DELETE /templates/:group/:name/files/* -
+CONFIGURE DELETE /templates/:group/:name/files/* -
 ALL GET /commands -
 ALL GET /commands/completion -
 ALL GET /console -
-ALL PATCH /templates/:group/:name/files/* -
+CONFIGURE PATCH /templates/:group/:name/files/* -
 ALL POST /cluster/nodes/:id -
 ALL POST /cluster/tokens -
 ALL POST /commands/execute -
-ALL POST /configuration-files/reload -
-ALL POST /configurations/:name/rollback/file configuration
+CONFIGURE POST /configuration-files/reload -
+CONFIGURE POST /configurations/:name/rollback/file configuration
+CONFIGURE POST /configurations/batch filtered
 ALL POST /extensions/commands/:command -
 ALL POST /keys -
 ALL POST /node/reload -
 ALL POST /node/stop -
-ALL POST /templates/:group/:name/files/* -
-ALL POST /templates/:group/:name/import -
-ALL POST /templates/:group/:name/sync -
-ALL POST /templates/sync -
+CONFIGURE POST /templates/:group/:name/files/* -
+CONFIGURE POST /templates/:group/:name/import -
+CONFIGURE POST /templates/:group/:name/sync -
+CONFIGURE POST /templates/sync -
 ALL PUT /cluster/nodes/:id/cordon -
 ALL PUT /cluster/nodes/:id/drain -
-ALL PUT /configurations/:name new-configuration
+CONFIGURE PUT /configurations/:name new-configuration
 `
   .trim()
   .split('\n');

@@ -71,7 +71,7 @@ describe('apply', () => {
     );
     expect((await drover(`apply -f ${mail} -f ${conf}/lobby.json -o name`)).out).toBe('mail\nlobby\n');
     expect(JSON.parse((await drover(`apply -f ${mail} -o json`)).out)).toEqual([
-      { name: 'mail', file: mail, result: 'unchanged', differences: [], error: null },
+      { name: 'mail', file: mail, result: 'unchanged', differences: [], heldBack: null, error: null },
     ]);
   });
 
@@ -126,12 +126,12 @@ describe('apply', () => {
   it('writes nothing when the master refuses one of them', async () => {
     const files = [write('a.json', SMALL), write('b.json', SMALL)];
     const connection = watched(async (asked) => {
-      if (asked === 'POST /configurations/b/diff') throw new ClientError(EXIT.failed, 'no');
+      if (asked === 'POST /plan') throw new ClientError(EXIT.failed, 'b: no');
     });
     expect(await drover(`apply -f ${files.join(' ')}`, { connection })).toMatchObject({
       code: 1,
       out: '',
-      err: [`${files[1]}: b: no`],
+      err: ['b: no'],
     });
     expect(await names()).toEqual([]);
   });
@@ -165,6 +165,39 @@ describe('apply', () => {
       out: 'a created\nb not written: cannot reach prod\nc not written: not tried\n',
       err: ['2 of 3 configurations were not written'],
     });
+  });
+
+  it('writes many with few requests, each only over what was compared, and says what became of each', async () => {
+    const contents = Array.from({ length: 40 }, (_, index) => ({ name: `c${index}`, ...SMALL }));
+    const asked: string[] = [];
+    const connection = watched(async (line) => {
+      asked.push(line);
+      if (line !== 'POST /configurations/batch') return;
+      await world.commands.configure('c7', { ramMB: 7 });
+    });
+    const { out, code, err } = await drover('apply -f -', { connection, input: JSON.stringify(contents) });
+    expect(asked).toEqual(['POST /plan', 'POST /configurations/batch']);
+    expect([code, err]).toEqual([5, ['1 of 40 configurations were not written']]);
+    expect(out.split('\n').slice(6, 9)).toEqual([
+      'c6 created',
+      'c7 not written: configuration "c7" was made meanwhile, or was there before',
+      'c8 created',
+    ]);
+    expect(asked).toEqual(['POST /plan', 'POST /configurations/batch']);
+    expect(await names()).toHaveLength(40);
+    // An older master takes no batches.
+    const older = {
+      ...watched(async () => undefined),
+      request: async (...call: Parameters<ApiConnection['request']>) =>
+        call[1] === '/configurations/batch'
+          ? { status: 405, headers: {}, body: { error: 'not allowed' } }
+          : connectionTo(world.url, world.token).request(...call),
+    };
+    const input = JSON.stringify(contents.map((content) => ({ ...content, ramMB: 9 })));
+    expect((await drover('apply -f -', { connection: older, input })).code).toBe(0);
+    expect(onMaster('c39.json')).toMatchObject({ ramMB: 9 });
+    const gone = await drover('apply -f - --prune --yes', { input: JSON.stringify(contents.slice(0, 20)) });
+    expect([gone.code, (await names()).length]).toEqual([0, 20]);
   });
 
   it('heals a broken file of the master, and warns of what has no effect with its line', async () => {
@@ -272,6 +305,31 @@ describe('validate', () => {
       errors: [{ line: 1, column: 19 }, { field: 'name' }],
       warnings: [{ name: 'a', line: 2, column: 14, field: 'command' }],
     });
+  });
+
+  it('takes unknown fields for errors with --strict, as plan and apply do, and files without -f', async () => {
+    const good = write('good.json', { $schema: 'x', command: 'run' });
+    const bad = write(
+      'bad.json',
+      '{\n  "command": "run %X%",\n  "minServiceCount": 1,\n  "availablePorts": {"min": 1, "max": 2, "mx": 3}\n}',
+    );
+    expect(await runInProcess(['validate', good, '--strict'])).toMatchObject({ code: 0 });
+    expect(await runInProcess(['validate', good, bad])).toMatchObject({ code: 0 });
+    const fault = expect.stringMatching(
+      /bad\.json:3:3: minServiceCount: unknown field.*; availablePorts\.mx: unknown field/,
+    );
+    expect(await runInProcess(['validate', '--strict', good, '-f', bad])).toMatchObject({
+      code: 1,
+      out: fault,
+    });
+    for (const command of ['plan', 'apply'])
+      expect(await drover(`${command} --strict -f ${good} ${bad}`)).toMatchObject({
+        code: 1,
+        out: '',
+        err: [fault, expect.stringMatching(/^nothing was/)],
+      });
+    expect(await names()).toEqual([]);
+    expect((await runInProcess(['validate'])).code).toBe(64);
   });
 
   it('places faults of standard input at their line', async () => {

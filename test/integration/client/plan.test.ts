@@ -56,6 +56,33 @@ describe('plan', () => {
     expect(world.commands.plane.records()).toHaveLength(2);
   });
 
+  it('shows what a new one is: command, counts, user, ports and templates', async () => {
+    const file = write('lobby.json', {
+      ...SMALL,
+      minimumServiceCount: 1,
+      maximumServiceCount: 3,
+      runAs: 'games',
+      availablePorts: { min: 30000, max: 30009 },
+      templateInstallationConfig: { allOf: [{ group: 'a', name: 'b', storage: 'local' }] },
+    });
+    const { out } = await drover(`plan -f ${file}`);
+    expect(out.split('\n').slice(0, -2)).toEqual([
+      '+ lobby: create',
+      '    availablePorts.max: 30009',
+      '    availablePorts.min: 30000',
+      '    command: "run"',
+      '    cpu: 10',
+      '    maximumServiceCount: 3',
+      '    minimumServiceCount: 1',
+      '    ramMB: 100',
+      '    runAs: "games"',
+      '    runtime: "process"',
+      expect.stringMatching(/^ {4}templateInstallationConfig\.allOf: \[\{"group":"a","name":"b"/),
+      '    1 instance is created.',
+      ...[expect.anything()].slice(1),
+    ]);
+  });
+
   it('says whether those that wait for a place would find one', async () => {
     await world.commands.configure('lobby', { ramMB: 2000, minimumServiceCount: 1 });
     await until(() =>
@@ -77,8 +104,27 @@ describe('plan', () => {
     await world.commands.untilOnline('lobby', 1);
     await world.commands.configure('lobby', { minimumServiceCount: 1, ramMB: 300 });
     await world.commands.run('config rollback lobby --reason slow');
-    const file = write('lobby.json', { ...SMALL, ramMB: 300, minimumServiceCount: 2 });
-    expect((await planOf(`-f ${file}`)).configurations[0]).toMatchObject({
+    const file = write('lobby.json', { ...SMALL, ramMB: 300, minimumServiceCount: 1 });
+    const held = expect.stringMatching(/^held back, .*: lobby; "drover config why NAME"/);
+    expect(await drover(`plan -f ${file} --detailed-exitcode`)).toMatchObject({
+      code: 8,
+      err: [held],
+      out: expect.stringMatching(
+        /^= lobby: unchanged, held back\n {4}This .*: slow\. .*\nnothing changes; 1 held back; fingerprint /,
+      ),
+    });
+    const asJson = await drover(`plan -f ${file} -o json`);
+    expect([asJson.code, JSON.parse(asJson.out).configurations[0].heldBack]).toEqual([8, 'slow']);
+    const { out, code } = await drover(`plan -f ${file} -o markdown`);
+    expect(code).toBe(8);
+    expect(out).toContain('Nothing changes; 1 held back.\n\n#### = `lobby`: unchanged, held back\n');
+    expect(await drover(`apply -f ${file}`)).toMatchObject({
+      code: 8,
+      out: 'lobby unchanged; held back: slow\n',
+      err: [held],
+    });
+    write('lobby.json', { ...SMALL, ramMB: 300, minimumServiceCount: 2 });
+    expect(JSON.parse((await drover(`plan -f ${file} -o json`)).out).configurations[0]).toMatchObject({
       effects: { create: 1, replace: 0, keep: 1 },
       why: '1 instance is created. This content is held back, so nothing is made from it: slow. `rollout retry lobby` tries it once more.',
     });
@@ -119,6 +165,28 @@ describe('plan', () => {
     write('lobby.json', { ...SMALL, minimumServiceCount: 2 });
     expect((await planOf(`-f ${file}`)).fingerprint).not.toBe(fingerprint);
   });
+
+  it('keeps its fingerprint over what happens to configurations that it leaves as they are', async () => {
+    for (const name of ['lobby', 'mail', 'shop']) await world.commands.configure(name);
+    const lobby = write('all/lobby.json', { ...SMALL, minimumServiceCount: 1 });
+    for (const name of ['mail', 'shop']) write(`all/${name}.json`, SMALL);
+    const all = join(home.path, 'all');
+    const { fingerprint } = await planOf(`-f ${all}`);
+    expect((await planOf(`-f ${lobby}`)).fingerprint).toBe(fingerprint);
+    // Another pull request, planned beside this one, is applied; and all of the room is taken.
+    write('all/mail.json', { ...SMALL, minimumServiceCount: 5, ramMB: 900 });
+    expect((await drover(`apply -f ${all}/mail.json`)).code).toBe(0);
+    await until(() => expect(world.commands.plane.records()).not.toEqual([]));
+    // The shop rolls.
+    const update = { strategy: 'rolling', minReadySeconds: 0 } as const;
+    await world.commands.configure('shop', { minimumServiceCount: 1, ramMB: 10, update });
+    write('all/shop.json', { ...SMALL, minimumServiceCount: 1, ramMB: 10, update });
+    expect((await planOf(`-f ${all}`)).fingerprint).toBe(fingerprint);
+    expect(await drover(`apply -f ${all} --fingerprint ${fingerprint}`)).toMatchObject({
+      code: 0,
+      out: 'lobby changed: minimumServiceCount\nmail unchanged\nshop unchanged\n',
+    });
+  });
 });
 
 describe('apply --fingerprint', () => {
@@ -137,6 +205,25 @@ describe('apply --fingerprint', () => {
       code: 0,
       out: 'lobby changed: minimumServiceCount\n',
     });
+  });
+});
+
+describe('configurations that are in none of the files', () => {
+  it('are counted and named in plan and apply, as far as the key sees them', async () => {
+    for (const name of ['lobby', 'mail', 'shop']) await world.commands.configure(name);
+    const file = write('lobby.json', { ...SMALL, minimumServiceCount: 1 });
+    const text = '2 on the master are in none of these files: mail, shop; --prune deletes them';
+    expect((await planOf(`-f ${file}`)).others).toEqual(['mail', 'shop']);
+    expect((await planOf(`-f ${file} --prune`)).others).toEqual([]);
+    expect((await drover(`plan -f ${file}`)).out.split('\n')).toContain(text);
+    expect((await drover(`plan -f ${file} -o markdown`)).out).toContain(`\n- **${text}**\n`);
+    expect(await drover(`apply -f ${file}`)).toMatchObject({ code: 0, err: [text] });
+    const body = { label: 'team', scope: 'PLAN', configurations: ['lobby', 'shop*'] };
+    const { json } = await world.call('POST /keys', { body });
+    const connection = connectionTo(world.url, (json as { token: string }).token);
+    expect((await drover(`plan -f ${file}`, { connection })).out).toContain(
+      '1 on the master is in none of these files: shop; --prune deletes it\n',
+    );
   });
 });
 

@@ -752,8 +752,8 @@ describe('key create, list, delete', () => {
   });
 
   it.each([
-    ['key create one all', /choices are ALL, OPERATE, PLAN, READ, PUBLIC/],
-    ['key create one', /say what the key may do: key create one <ALL\|OPERATE\|PLAN\|READ\|PUBLIC>/],
+    ['key create one all', /choices are ALL, CONFIGURE, OPERATE, PLAN, READ, PUBLIC/],
+    ['key create one', /say what the key may do: key create one <ALL\|CONFIGURE\|OPERATE\|PLAN\|READ\|PUBLIC>/],
     ['key create one ALL --scope READ', /the scope is ALL, and --scope says READ: give one of them/],
     [
       'key create one READ --configurations lobby*,a/b',
@@ -851,7 +851,7 @@ describe('help', () => {
       'cluster token revoke <token-id>',
       'template progress',
       'node info',
-      'key create <label> <ALL|OPERATE|PLAN|READ|PUBLIC>',
+      'key create <label> <ALL|CONFIGURE|OPERATE|PLAN|READ|PUBLIC>',
       'extension list',
       'help [command...]',
       'stop',
@@ -863,7 +863,7 @@ describe('help', () => {
   it('explains a group and a single command', async () => {
     expect(cells(await world.run('help key')).map(([usage]) => usage)).toEqual([
       'COMMAND',
-      'key create <label> <ALL|OPERATE|PLAN|READ|PUBLIC>',
+      'key create <label> <ALL|CONFIGURE|OPERATE|PLAN|READ|PUBLIC>',
       'key list',
       'key delete <label>',
       'key revoke <label>',
@@ -977,6 +977,7 @@ describe('completion', () => {
     expect((await world.commands.complete('instance logs --l'))[0]).toEqual(['--lines ']);
     expect((await world.commands.complete('key create x '))[0]).toEqual([
       'ALL',
+      'CONFIGURE',
       'OPERATE',
       'PLAN',
       'READ',

@@ -1,19 +1,13 @@
 /** What becomes of configuration files where the system has no more inotify watches to give. */
-import { EventEmitter } from 'node:events';
 import { rename } from 'node:fs/promises';
 import { afterEach, expect, test, vi } from 'vitest';
 import { ConfigurationWorld } from '../../support/control-plane/configuration-world.js';
 import { until } from '../../support/until.js';
 
-vi.mock('chokidar', () => ({
-  watch: () => {
-    const watcher = Object.assign(new EventEmitter(), { close: async () => undefined });
-    const error = Object.assign(new Error('ENOSPC: no space left on device, watch'), {
-      code: 'ENOSPC',
-      errno: -28,
-    });
-    setImmediate(() => watcher.emit('error', error));
-    return watcher;
+vi.mock('../../../src/files/watch-directory.js', async (original) => ({
+  ...(await original<object>()),
+  watchDirectory: () => {
+    throw Object.assign(new Error('ENOSPC: no space left on device, watch'), { code: 'ENOSPC', errno: -28 });
   },
 }));
 

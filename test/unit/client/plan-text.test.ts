@@ -12,13 +12,22 @@ function planned(fields: Partial<PlannedConfiguration> = {}): PlannedConfigurati
     fileState: 'same',
     fields: [],
     effects: NONE,
+    heldBack: null,
     why: 'No instance is touched.',
     ...fields,
   };
 }
 
 function planOf(configurations: PlannedConfiguration[], more: Partial<ChangePlan> = {}): ChangePlan {
-  return { formatVersion: 1, fingerprint: 'f00d', configurations, shortages: [], warnings: [], ...more };
+  return {
+    formatVersion: 1,
+    fingerprint: 'f00d',
+    configurations,
+    shortages: [],
+    others: [],
+    warnings: [],
+    ...more,
+  };
 }
 
 describe('a plan as Markdown', () => {
@@ -60,7 +69,56 @@ describe('a plan as Markdown', () => {
     const text = planMarkdown(
       planOf([planned({ fields: [{ path: 'command', class: 'live', from, to: null }] })]),
     );
-    expect(text).toContain('| ``` "a\\|b `c` ``d`` @everyone <img>" ``` |');
+    expect(text).toContain('| ``` "a\\|b `c` ``d`` @\u2060everyone <img>" ``` |');
+  });
+
+  it.each([
+    'owner/repo#1',
+    '#1',
+    'GH-2',
+    'PROJ-7',
+    'group/project!3',
+    'namespace@f00dface',
+    '2f1c9d0',
+    '2F1C9D0AB34'.repeat(3),
+    '16777216',
+    'https://example.com/?a=b',
+    'ftp://example.com',
+    'mailto:somebody',
+    'www.example.com',
+    'somebody@example.com',
+    '@everyone',
+    ':smile:',
+    '&lt;',
+    '&#35;1',
+    '$x$',
+    '~label',
+    '%milestone',
+    '&5',
+    '^alert#1',
+    'a\u202eb',
+    'a\u2066b\u200f',
+    'a\n/close',
+  ])('makes no link, reference, mention, emoji or other direction of %j, in text and in code', (text) => {
+    const field = { path: text, class: 'live' as const, from: JSON.stringify(text), to: text };
+    const warnings = [{ configurationName: 'lobby', field: text, message: text }];
+    const markdown = planMarkdown(planOf([planned({ fields: [field], why: text })], { warnings }));
+    const plain = markdown.replace('Fingerprint `f00d`', '');
+    expect(plain).not.toContain(text);
+    expect(plain.replaceAll('\\', '')).not.toContain(text);
+    expect(plain).not.toMatch(
+      /[@#!$%~^&:][a-z\d/]|www\.|[A-Z]-\d|[\da-f]{7}|^\/close|[\u200e\u200f\u202a-\u202e\u2066-\u2069]/im,
+    );
+  });
+
+  it('shows the fields of a new one, and each value around its first difference', () => {
+    const fields = [{ path: 'command', class: 'live' as const, from: null, to: '"sleep  1"' }];
+    const text = planMarkdown(planOf([planned({ action: 'create', revision: null, fields })]));
+    expect(text).toContain('| field | value |\n| --- | --- |\n| `command` | `"sleep \u00a01"` |');
+    const [from, to] = ['a', 'b'].map((end) => `"${'-x '.repeat(100)}${end}"`);
+    const change = planned({ fields: [{ path: 'command', class: 'live', from: from ?? '', to: to ?? '' }] });
+    expect(planMarkdown(planOf([change]))).toMatch(/live \| `….{40}a"` \| `….{40}b"` \|/);
+    expect(planText(planOf([change]))).toMatch(/ {4}command \(live\): ….{40}a" -> ….{40}b"/);
   });
 
   it.each([

@@ -33,7 +33,7 @@ export function SearchedList<T>(props: SearchedListProps<T>) {
   const { router, session } = useServices();
   const { find = '' } = router.place.value.query;
   const shown = rows.filter((row) => isFound(row, find.toLowerCase()));
-  const create = session.can('ALL') && (
+  const create = session.can('CONFIGURE') && (
     <DialogButton kind="main" dialog={createDialog}>
       {text.create}
     </DialogButton>

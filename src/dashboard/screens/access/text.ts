@@ -33,6 +33,7 @@ export const text = {
   scopeHint: {
     READ: 'Sees everything, also the environments in configurations. Changes nothing.',
     PLAN: 'What READ may, and dry runs.',
+    CONFIGURE: 'What OPERATE may, and write configurations and templates. For CI.',
     OPERATE: 'What READ may; starts, stops, creates and deletes instances, and types into them.',
     ALL: 'Everything, without a limit. It can create other keys.',
     PUBLIC: 'Only what is open to everybody, and all metrics.',

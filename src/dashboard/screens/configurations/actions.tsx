@@ -17,7 +17,7 @@ const MOST_INSTANCES = 100_000;
 
 export function Actions(props: ActionsProps) {
   const { session } = useServices();
-  if (!session.can('ALL')) return null;
+  if (!session.can('CONFIGURE')) return null;
   return (
     <>
       <DialogButton dialog={(onClose) => <Scale {...props} onClose={onClose} />}>{text.scale}</DialogButton>

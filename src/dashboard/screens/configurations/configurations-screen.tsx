@@ -40,7 +40,7 @@ function ConfigurationPage({ name, tab }: { readonly name: string; readonly tab:
     { id: 'state', label: text.tabState, href: hrefOf(['configurations', name]) },
     {
       id: 'edit',
-      label: session.can('ALL') ? text.tabEdit : text.tabView,
+      label: session.can('CONFIGURE') ? text.tabEdit : text.tabView,
       href: hrefOf(['configurations', name, 'edit']),
     },
   ];

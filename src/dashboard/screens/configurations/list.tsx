@@ -85,7 +85,7 @@ export function ConfigurationList() {
       isFound={isFound}
       columns={COLUMNS}
       isLoaded={isLoaded}
-      emptyHint={session.can('ALL') ? text.emptyHint : `${text.emptyHint} ${text.emptyRead}`}
+      emptyHint={session.can('CONFIGURE') ? text.emptyHint : `${text.emptyHint} ${text.emptyRead}`}
       error={error}
       onRetry={again}
       createDialog={(onClose) => <CreateDialog rows={rows} onClose={onClose} />}

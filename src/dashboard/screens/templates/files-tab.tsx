@@ -36,7 +36,7 @@ export function FilesTab({ template, change }: FilesTabProps) {
   const isOver = useSignal(false);
   const { value: paths, error } = asked.value;
   const { file } = router.place.value.query;
-  const canWrite = session.can('ALL');
+  const canWrite = session.can('CONFIGURE');
   const drop = {
     onDragOver: (event: DragEvent) => {
       if (!canWrite || event.dataTransfer?.types.includes('Files') !== true) return;
@@ -129,7 +129,7 @@ function FileActions({ template, files, onChosen }: FileActionsProps) {
     if (zip !== undefined) saveFile(zip, `${template.group}-${template.name}.zip`);
     isPacking.value = false;
   };
-  const canWrite = session.can('ALL');
+  const canWrite = session.can('CONFIGURE');
   return (
     <div class="bar template-actions">
       {canWrite && (

@@ -44,7 +44,7 @@ export function RemoveFiles({ files, pathsOf, onRemoved, ...button }: RemoveFile
       />
     );
   };
-  if (!session.can('ALL')) return null;
+  if (!session.can('CONFIGURE')) return null;
   return (
     <DialogButton {...button} dialog={ask}>
       {text.remove}

@@ -58,7 +58,7 @@ export function TextEditor({
       editor={{
         label: text.editorLabel(path),
         language: path.endsWith('.json') ? 'json' : 'text',
-        isReadOnly: !session.can('ALL'),
+        isReadOnly: !session.can('CONFIGURE'),
       }}
       name={path}
       isChangedMeanwhile={isNews.value && isDirty}

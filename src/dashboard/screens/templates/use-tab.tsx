@@ -70,7 +70,7 @@ function Nodes({ template: { group, name } }: { readonly template: TemplateName 
     <Panel title={text.nodes}>
       <div class="panel-text">
         <p class="quiet">{text.nodesHint}</p>
-        {session.can('ALL') && (
+        {session.can('CONFIGURE') && (
           <div>
             <Button onPress={() => void send()}>{text.send}</Button>
           </div>

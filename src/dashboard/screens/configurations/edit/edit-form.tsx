@@ -43,7 +43,7 @@ export function EditForm({ name, editing, row, isChangedMeanwhile }: EditFormPro
         editor={{
           label: text.editorLabel(name),
           language: 'json',
-          isReadOnly: !session.can('ALL'),
+          isReadOnly: !session.can('CONFIGURE'),
           goTo: goTo.value,
           check: (typed) => editing.judge(typed),
           ...(schema.value !== undefined && { schema: schema.value }),

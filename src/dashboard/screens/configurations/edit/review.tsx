@@ -2,6 +2,7 @@
  * Shows the plan of a save: the changed fields, what happens to the instances, and which of them would find no node.
  */
 
+import { shownPair, visibleText } from '../../../../model/plain/shown-pair.js';
 import type { ChangePlan } from '../../../../operations/plan/change-plan.js';
 import { NOTHING } from '../../../parts/amounts.js';
 import { Button } from '../../../parts/button.js';
@@ -63,14 +64,17 @@ function Differences({ fields }: { readonly fields: Fields }) {
           </tr>
         </thead>
         <tbody>
-          {fields.map(({ path, from, to, class: asks }) => (
-            <tr key={path}>
-              <td class="mono">{path}</td>
-              <td class="mono difference-before">{from ?? NOTHING}</td>
-              <td class="mono difference-after">{to ?? NOTHING}</td>
-              <td>{text.classes[asks]}</td>
-            </tr>
-          ))}
+          {fields.map(({ path, from, to, class: asks }) => {
+            const [before, after] = shownPair(from, to, { isWhole: true });
+            return (
+              <tr key={path}>
+                <td class="mono">{visibleText(path)}</td>
+                <td class="mono difference-before">{before ?? NOTHING}</td>
+                <td class="mono difference-after">{after ?? NOTHING}</td>
+                <td>{text.classes[asks]}</td>
+              </tr>
+            );
+          })}
         </tbody>
       </table>
     </div>
