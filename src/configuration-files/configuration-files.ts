@@ -19,7 +19,8 @@ import type { MirrorReader } from '../store/mirror.js';
 import type { Logger } from '../telemetry/logger.js';
 import type { Confirmed } from '../views/view.js';
 import { DirectoryReader, type Reading } from './directory.js';
-import { type ConfigurationEditor, ConfigurationFileWriter, configurationFileText } from './file-writer.js';
+import { configurationFileText } from './file-text.js';
+import { type ConfigurationEditor, ConfigurationFileWriter } from './file-writer.js';
 import type { FileWriter } from './history/content-origins.js';
 import { LookSchedule } from './look-schedule.js';
 import { validateConfiguration } from './parse.js';
@@ -190,11 +191,12 @@ export class ConfigurationFiles implements Part {
     { precondition, by }: PutOptions = {},
   ): Promise<{ warnings: readonly ConfigurationWarning[] }> {
     const parsed = validateConfiguration(name, input);
-    const text = configurationFileText(name, input);
+    // Refuse here what no file could hold, whatever writes it.
+    configurationFileText(name, input);
     await this.#change(async () => {
       // Note the writer first: a round of the controller may see the file before `write` resolves.
       this.#source.origins.noteWriter(name, by);
-      await this.#editor.write(name, { text, parsed }, precondition).catch((error: unknown) => {
+      await this.#editor.write(name, parsed, precondition).catch((error: unknown) => {
         this.#source.origins.noteWriter(name, undefined);
         throw error;
       });

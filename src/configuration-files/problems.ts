@@ -4,6 +4,7 @@
  */
 
 import { z } from 'zod';
+import { isObject } from '../model/json-object.js';
 import { quoteText } from '../model/words.js';
 import { nearestName } from './nearest-name.js';
 
@@ -244,10 +245,6 @@ function objectIn(rule: Rule | undefined): Rule | undefined {
 
 function isRule(rule: unknown): rule is Rule {
   return isObject(rule);
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** The values that a rule accepts, in words. */

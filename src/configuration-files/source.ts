@@ -4,12 +4,15 @@
  */
 import { unlink } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { readRegular } from '../files/read-regular.js';
+import { replaceFile } from '../files/replace-file.js';
 import { syncPath } from '../files/sync-path.js';
 import { ignoreMissing } from '../files/system-error.js';
 import type { Clock } from '../loop/clock.js';
 import type { ConfigurationFileError, ConfigurationFileWarning } from '../model/configuration.js';
 import type { Logger } from '../telemetry/logger.js';
 import { DirectoryReader, DirectoryUnusable, faultOf, type Reading } from './directory.js';
+import { fileTextFor, type NewContent } from './file-text.js';
 import { FileWarningLog, fileWarnings } from './file-warnings.js';
 import { ContentOrigins } from './history/content-origins.js';
 import { SettledFiles } from './settled-files.js';
@@ -173,6 +176,20 @@ export class DirectorySource implements ConfigurationSource {
     await this.origins.look(readings, this.#settled.files);
     this.#settled.take(readings, { number, isFinal: true });
     return readings;
+  }
+
+  /**
+   * Writes a content into a file, and believes it. The present text is edited, so what does not change keeps its bytes.
+   * Resolves when it is on disk.
+   */
+  async writeFile(file: string, content: NewContent): Promise<void> {
+    const path = join(this.directory, file);
+    const present = await readRegular(path).catch(ignoreMissing);
+    await replaceFile(path, fileTextFor(file, content, present?.toString()), {
+      keep: true,
+      onLoss: (reason) => this.#options.logger.warn({ file }, `${file} is written, but ${reason}`),
+    });
+    await this.readFile(file);
   }
 
   /**
