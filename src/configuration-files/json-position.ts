@@ -2,6 +2,7 @@
  * Reads JSON text and remembers the position of each value, so that a fault can be shown with line and column on
  * every version of Node. Used for configuration files and for the node's own config.json.
  */
+import { IS_POINTER, LFS_POINTER } from '../files/git-leftovers.js';
 import { quoteText } from '../model/words.js';
 
 export interface TextPosition {
@@ -48,6 +49,9 @@ export const MAX_JSON_DEPTH = 64;
 export const MAX_JSON_VALUES = 20_000;
 /** The most texts in one, which is also the most of one plan. */
 const MAX_JSON_PARTS = 10_000;
+/** The beginning of a line that git writes where a merge found a conflict. */
+const CONFLICT_MARKER = /^\n?((?:<{7}|={7}|>{7}|\|{7})(?: [^\r\n]*)?)\r?(?:\n|$)/;
+const MOST_MARKER_CHARS = 256;
 const BEGINNING: TextPosition = { line: 1, column: 1 };
 
 /** A wanted place. The scanner fills in the offsets; -1: the text has no such value. */
@@ -357,7 +361,15 @@ class JsonScanner {
     return character === "'" ? 'a single quote (JSON wants double quotes)' : JSON.stringify(character);
   }
 
-  #fail(message: string, offset = this.#offset): never {
+  #fail(fault: string, offset = this.#offset): never {
+    const line = this.#text.slice(Math.max(0, offset - 1), offset + MOST_MARKER_CHARS);
+    const marker = CONFLICT_MARKER.exec(line)?.[1];
+    const message =
+      marker === undefined
+        ? this.#text.startsWith(LFS_POINTER)
+          ? `it ${IS_POINTER}`
+          : fault
+        : `a conflict of git is left in it: ${quoteText(marker)}, resolve it`;
     throw new JsonTextError(message, positionsAt(this.#text, [offset])[0] ?? BEGINNING);
   }
 }

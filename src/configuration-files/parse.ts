@@ -12,6 +12,7 @@ import {
   TEXT_MAPS,
 } from '../model/configuration.js';
 import { DroverError } from '../model/errors.js';
+import { fieldOf } from '../model/json-object.js';
 import { nameSchema } from '../model/names.js';
 import {
   type JsonPart,
@@ -40,6 +41,8 @@ export const MAX_FILE_BYTES = 1024 * 1024;
 /** Names that reach an object's prototype in careless code; refused at every level. */
 const FORBIDDEN_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 
+const ENCRYPTED =
+  'sops has encrypted this configuration, and Drover would run it with the encrypted values: decrypt it first (sops decrypt)';
 const HALF_OF_A_PAIR = /\p{Surrogate}/u;
 const FIELDS = Object.keys(configurationSchema.shape);
 const readConfiguration = readerOf(configurationSchema);
@@ -194,6 +197,7 @@ function checkConfiguration(input: unknown, name: unknown): Checked {
     return { problems: one([], 'a configuration must be an object in { }') };
   const unsafe = firstOf(unsafeParts(input));
   if (unsafe.first.length > 0) return { problems: unsafe };
+  if (fieldOf(fieldOf(input, 'sops'), 'mac') !== undefined) return { problems: one(['sops'], ENCRYPTED) };
   // A copy of the known fields alone is cheap, however many others there are.
   const known: Record<string, unknown> = {};
   for (const field of FIELDS) if (Object.hasOwn(input, field)) known[field] = Reflect.get(input, field);

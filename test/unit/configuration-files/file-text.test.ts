@@ -48,7 +48,8 @@ describe('a changed value is all that changes', () => {
   });
 
   it('also inside of objects and lists', () => {
-    const text = '{\n  "command": "x",\n  "availablePorts": { "min": 1, "max": 2 },\n  "nodes": [\n    "a", "b",\n    "c"\n  ]\n}\n';
+    const text =
+      '{\n  "command": "x",\n  "availablePorts": { "min": 1, "max": 2 },\n  "nodes": [\n    "a", "b",\n    "c"\n  ]\n}\n';
     expect(written(text, { availablePorts: { min: 1, max: 9 }, nodes: ['a', 'b', 'n', 'c'] })).toBe(
       text.replace('"max": 2', '"max": 9').replace('"b",', '"b", "n",'),
     );
@@ -99,7 +100,8 @@ it('edits any text to any value, and leaves the bytes of all that stays', () => 
       const [before, after] = [withoutMark(text), withoutMark(next)];
       for (const [key, span] of spansOf(before).children) {
         const kept = spansOf(after).children.get(key);
-        if (kept === undefined || JSON.stringify(fieldOf(own, key)) !== JSON.stringify(fieldOf(wanted, key))) continue;
+        if (kept === undefined || JSON.stringify(fieldOf(own, key)) !== JSON.stringify(fieldOf(wanted, key)))
+          continue;
         expect(after.slice(kept.keyStart, kept.end)).toBe(before.slice(span.keyStart, span.end));
       }
       if (JSON.stringify(own) === JSON.stringify(wanted)) expect(next).toBe(text);

@@ -1,4 +1,16 @@
-import { chmod, chown, lstat, mkdtemp, readdir, readFile, readlink, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import {
+  chmod,
+  chown,
+  lstat,
+  mkdtemp,
+  readdir,
+  readFile,
+  readlink,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -78,16 +90,19 @@ describe('replaceFile', () => {
     expect(await readFile(`${path}.real`, 'utf8')).toBe('new');
   });
 
-  it.runIf(process.getuid?.() === 0)('keeps owner and group, and gives a new file to the owner of its directory', async () => {
-    await writeFile(path, 'old');
-    await chown(path, 1234, 4321);
-    await chown(directory, 77, 88);
-    await replaceFile(path, 'new', { keep: true });
-    await replaceFile(`${path}.new`, 'new', { keep: true });
-    expect(await stat(path)).toMatchObject({ uid: 1234, gid: 4321 });
-    expect(await stat(`${path}.new`)).toMatchObject({ uid: 77, gid: 88 });
-    expect(await modeOf(`${path}.new`)).toBe('600');
-  });
+  it.runIf(process.getuid?.() === 0)(
+    'keeps owner and group, and gives a new file to the owner of its directory',
+    async () => {
+      await writeFile(path, 'old');
+      await chown(path, 1234, 4321);
+      await chown(directory, 77, 88);
+      await replaceFile(path, 'new', { keep: true });
+      await replaceFile(`${path}.new`, 'new', { keep: true });
+      expect(await stat(path)).toMatchObject({ uid: 1234, gid: 4321 });
+      expect(await stat(`${path}.new`)).toMatchObject({ uid: 77, gid: 88 });
+      expect(await modeOf(`${path}.new`)).toBe('600');
+    },
+  );
 
   it.runIf(process.getuid?.() === 0)('says what it could not keep, and writes all the same', async () => {
     await chmod(directory, 0o777);
