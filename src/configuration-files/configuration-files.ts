@@ -3,6 +3,7 @@
  * API reaches the directory first. This part decides when to look; `follower` decides what the files mean for the
  * records.
  */
+import { join } from 'node:path';
 import PQueue from 'p-queue';
 import { removeUnfinishedWrites } from '../files/replace-file.js';
 import { watchRefusal } from '../files/watch-directory.js';
@@ -119,6 +120,8 @@ export class ConfigurationFiles implements Part {
     await this.#options.follower.start();
     this.#isStarted = true;
     await this.#queue.add(() => this.#look(() => this.#source.read({ isFinal: true })));
+    for (const inner of this.#source.directories)
+      await removeUnfinishedWrites(join(this.#source.directory, inner));
     // Do not wait when masters share the records: these exist whatever the files say, and the leader may be away.
     if (this.#options.editor === undefined) await this.#stored;
   }
@@ -311,7 +314,7 @@ export class ConfigurationFiles implements Part {
   async #listen(): Promise<void> {
     if (this.#isPolling || this.#stopping.signal.aborted) return;
     try {
-      await this.#watch.follow(await findWatchPoints(this.#source.directory, this.#source.links));
+      await this.#watch.follow(await findWatchPoints(this.#source));
     } catch (error) {
       this.#poll(error);
     }

@@ -2,13 +2,15 @@
  * Reads the configurations directory: which files there are and what each says. It does not read a file again that
  * has not changed. It decides nothing: settled-files.ts and the controller's plan judge the readings.
  */
-import { type BigIntStats, constants, type Dirent, type Stats } from 'node:fs';
+import { type BigIntStats, constants, type Stats } from 'node:fs';
 import { type FileHandle, lstat, open, readdir, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
+import { ABSENT_SUBMODULE, isAbsentSubmodule } from '../files/git-leftovers.js';
 import { isMissing } from '../files/system-error.js';
 import { whileOpen } from '../files/while-open.js';
 import type { Clock } from '../loop/clock.js';
 import type { ConfigurationFileError } from '../model/configuration.js';
+import { type FileNames, faultOfAll, listFileNames } from './file-names.js';
 import { fileReason } from './file-reason.js';
 import { MAX_FILE_BYTES, type ParsedConfiguration, parseConfigurationFile } from './parse.js';
 
@@ -18,16 +20,6 @@ const NOT_UTF8 = 'its name is not UTF-8, so it is not read: rename it';
  * The age below which two writes of a file may have the same time stamp: file systems stamp in steps of up to 10 ms.
  */
 const STAMP_STEP_MS = 50;
-
-/** True for the names that are read as configurations: `*.json`, not hidden. */
-export function isConfigurationFile(name: string): boolean {
-  return name.endsWith('.json') && !name.startsWith('.');
-}
-
-/** True for names that look like configurations and are not read: `lobby.JSON`, `lobby.yaml`. */
-function isLookAlike(name: string): boolean {
-  return /\.(?:json[c5]?|ya?ml)$/i.test(name) && !name.startsWith('.') && !isConfigurationFile(name);
-}
 
 /** The content of one file. `signature` changes whenever the file may have changed. */
 export type Reading =
@@ -42,12 +34,18 @@ export function says(
   return reading?.kind === 'valid' && reading.parsed.configuration.name === name;
 }
 
-interface DirectoryReading {
+/** The fault of a subdirectory in which the file lies: what it said stays in force. Undefined: there is none. */
+export function faultAbove(files: ReadonlyMap<string, Reading>, file: string): Reading | undefined {
+  for (let directory = dirname(file); directory !== '.'; directory = dirname(directory)) {
+    const fault = files.get(faultOfAll(directory));
+    if (fault !== undefined) return fault;
+  }
+  return undefined;
+}
+
+/** The names, and the readings by the paths of files. Targets of links must be watched too. */
+interface DirectoryReading extends Pick<FileNames, 'links' | 'directories' | 'unread'> {
   readonly files: ReadonlyMap<string, Reading>;
-  /** Names of files that are symbolic links. Their targets must be watched too. */
-  readonly links: readonly string[];
-  /** Names that look like configurations and are not read. */
-  readonly unread: readonly string[];
 }
 
 /**
@@ -84,29 +82,29 @@ export class DirectoryReader {
    * `canBeReplaced`, it also throws that when another, empty directory took its place (an unmounted volume).
    */
   async read(canBeReplaced = false): Promise<DirectoryReading> {
-    const { identity, id, entries, unread } = await this.#list();
-    if (!canBeReplaced && identity !== this.#identity && entries.length === 0 && this.#known.size > 0) {
+    const { identity, id, names } = await this.#list();
+    const { links, directories, unread } = names;
+    const isEmpty = names.files.length === 0;
+    if (!canBeReplaced && identity !== this.#identity && isEmpty && this.#known.size > 0) {
       throw new DirectoryUnusable(
         'was replaced by an empty one; the configurations stay in force (put the files back, or restart Drover to accept it)',
       );
     }
     const files = new Map<string, Reading>();
-    for (let from = 0; from < entries.length; from += FILES_AT_ONCE) {
-      const names = entries.slice(from, from + FILES_AT_ONCE).map(({ name }) => name);
-      const readings = await Promise.all(names.map((name) => this.#read(name)));
-      for (const [index, name] of names.entries()) {
+    for (const [path, fault] of names.faults)
+      files.set(faultOfAll(path), broken(faultOfAll(path), fault, `${path} ${fault}`));
+    for (let from = 0; from < names.files.length; from += FILES_AT_ONCE) {
+      const some = names.files.slice(from, from + FILES_AT_ONCE);
+      const readings = await Promise.all(some.map((file) => this.#read(file)));
+      for (const [index, file] of some.entries()) {
         const reading = readings[index];
-        if (reading !== undefined) files.set(name, reading);
+        if (reading !== undefined) files.set(file, reading);
       }
     }
     this.#identity = identity;
     this.#id = id;
     for (const file of this.#known.keys()) if (!files.has(file)) this.#known.delete(file);
-    return {
-      files,
-      links: entries.filter((entry) => entry.isSymbolicLink()).map(({ name }) => name),
-      unread,
-    };
+    return { files, links, directories, unread };
   }
 
   /** Identifies the directory of the last reading, also across reboots, after which devices may have other numbers. */
@@ -153,14 +151,12 @@ export class DirectoryReader {
     return this.#read(file);
   }
 
-  async #list(): Promise<{ identity: string; id: string; entries: Dirent[]; unread: readonly string[] }> {
+  async #list(): Promise<{ identity: string; id: string; names: FileNames }> {
     try {
       const status = await stat(this.#directory);
       const id = `${status.ino}-${Math.round(status.birthtimeMs)}`;
-      const entries = await readdir(this.#directory, { withFileTypes: true });
-      const isCandidate = (entry: Dirent): boolean => isConfigurationFile(entry.name) && !entry.isDirectory();
-      const unread = entries.map(({ name }) => name).filter(isLookAlike);
-      return { identity: identityOf(status), id, entries: entries.filter(isCandidate).sort(byName), unread };
+      if (await isAbsentSubmodule(this.#directory)) throw new Error(`it ${ABSENT_SUBMODULE}`);
+      return { identity: identityOf(status), id, names: await listFileNames(this.#directory) };
     } catch (error) {
       throw new DirectoryUnusable(`cannot be read: ${fileReason(error)}; the configurations stay in force`, {
         cause: error,
@@ -187,7 +183,10 @@ export class DirectoryReader {
 
   /** True for a file of the directory that cannot be opened by its name, because bytes of the name were replaced. */
   async #isMisnamed(file: string): Promise<boolean> {
-    return file.includes('\uFFFD') && (await readdir(this.#directory)).includes(file);
+    return (
+      file.includes('\uFFFD') &&
+      (await readdir(join(this.#directory, dirname(file)))).includes(basename(file))
+    );
   }
 
   async #readChanged(file: string, path: string): Promise<Reading> {
@@ -255,8 +254,4 @@ async function hasEntry(path: string): Promise<boolean> {
     () => true,
     () => false,
   );
-}
-
-function byName(a: Dirent, b: Dirent): number {
-  return a.name < b.name ? -1 : 1;
 }

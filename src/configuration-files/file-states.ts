@@ -8,7 +8,7 @@ import {
   type ConfigurationRecord,
   configurationFileErrorSchema,
 } from '../model/configuration.js';
-import { type Reading, says } from './directory.js';
+import { faultAbove, type Reading, says } from './directory.js';
 
 export const fileStateSchema = z
   .enum(['in-force', 'pending', 'broken', 'shadowed', 'held-back', 'conflict'])
@@ -119,7 +119,7 @@ function judged(
 
 /** The entry of a file that was not read: it is on another node, or gone. */
 function withoutReading(
-  { heldBack, waiting }: FileStateFacts,
+  { files, heldBack, waiting }: FileStateFacts,
   record: ConfigurationRecord,
   isHere: boolean,
 ): StatedFile {
@@ -130,7 +130,9 @@ function withoutReading(
     ? 'is gone, as most others are; what it said goes with `config reload --confirm`'
     : 'is gone; what it said is in force until Drover has seen that';
   const state = isHere ? 'pending' : reason === undefined ? 'in-force' : 'held-back';
-  const message = isHere ? gone : reason;
+  const fault = faultAbove(files, record.sourceFile);
+  const lost = fault?.kind === 'broken' ? `${fault.error.message}; what it said stays in force` : gone;
+  const message = isHere ? lost : reason;
   return {
     file: record.sourceFile,
     node: record.sourceNode,

@@ -2,6 +2,7 @@
  * Judges one configuration, from the text of a file or from an API body, with the same rules and messages. Pure:
  * reads no disk and logs nothing.
  */
+import { basename } from 'node:path';
 import {
   type Configuration,
   type ConfigurationFileError,
@@ -69,7 +70,7 @@ type Checked =
 export function parseConfigurationFile(
   file: string,
   whole: string | JsonPart,
-  defaultName: string | null = file.replace(/\.json$/, ''),
+  defaultName: string | null = basename(file, '.json'),
 ): { readonly parsed: ParsedConfiguration } | { readonly error: ConfigurationFileError } {
   const { text, at } = typeof whole === 'string' ? { text: whole } : whole;
   try {

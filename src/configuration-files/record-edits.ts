@@ -15,7 +15,7 @@ import type { RolloutRecord } from '../model/rollout.js';
 import { configurationKey, historyKey, revisionKey } from '../store/keys.js';
 import type { MirrorReader } from '../store/mirror.js';
 import { MAX_OPERATIONS, type Operation, type Store } from '../store/store.js';
-import { isConfigurationFile } from './directory.js';
+import { isConfigurationFile } from './file-names.js';
 import type { ContentSource } from './history/content-origins.js';
 import { type ParsedConfiguration, validateConfiguration } from './parse.js';
 
@@ -103,12 +103,7 @@ function written(key: string, value: unknown, expectedRevision: number): Operati
     : { do: 'update', key, value, expectedRevision };
 }
 
-const fileName = z
-  .string()
-  .max(255)
-  .refine((name) => isConfigurationFile(name) && !name.includes('/'), {
-    error: 'is no file of configurations',
-  });
+const fileName = z.string().max(4096).refine(isConfigurationFile, { error: 'is no file of configurations' });
 const sourceSchema = z.object({
   origin: contentOriginSchema.omit({ node: true }).extend({
     file: fileName,

@@ -3,7 +3,7 @@
  * The controllers observe it, and decide what that means for the records.
  */
 import { unlink } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { readRegular } from '../files/read-regular.js';
 import { replaceFile } from '../files/replace-file.js';
 import { syncPath } from '../files/sync-path.js';
@@ -59,6 +59,7 @@ export class DirectorySource implements ConfigurationSource {
   /** How many readings have begun. */
   #begun = 0;
   #links: readonly string[] = [];
+  #directories: readonly string[] = [];
   #onDoubt: ((file: string) => void) | undefined;
   #hasRead = false;
   #fault: ConfigurationFileError | undefined;
@@ -93,9 +94,14 @@ export class DirectorySource implements ConfigurationSource {
     return this.#reader.id;
   }
 
-  /** Names of files that are symbolic links. */
+  /** Paths of files that are symbolic links. */
   get links(): readonly string[] {
     return this.#links;
+  }
+
+  /** Paths of the subdirectories that are read. */
+  get directories(): readonly string[] {
+    return this.#directories;
   }
 
   /** Sets the only listener. It hears of each file that is not as it was read. */
@@ -126,6 +132,7 @@ export class DirectorySource implements ConfigurationSource {
       const readings = new Map([...names].map((file) => [file, reading.files.get(file)]));
       this.#settled.take(readings, { number, isFinal });
       this.#links = reading.links;
+      this.#directories = reading.directories;
       this.#warningLog.tellUnread(reading.unread);
       this.#hasRead = true;
       this.#fault = undefined;
@@ -199,7 +206,8 @@ export class DirectorySource implements ConfigurationSource {
   async removeFiles(files: readonly string[]): Promise<void> {
     for (const file of files) await unlink(join(this.directory, file)).catch(ignoreMissing);
     await this.readFiles(files);
-    await syncPath(this.directory);
+    for (const directory of new Set(files.map(dirname)))
+      await syncPath(join(this.directory, directory)).catch(ignoreMissing);
   }
 
   #tell(): void {

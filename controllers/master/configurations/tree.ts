@@ -1,6 +1,6 @@
 /** The configuration files of a master and their records, as the two sides of a view (`src/views/view.ts`). */
 
-import { type Reading, says } from '../../../src/configuration-files/directory.js';
+import { faultAbove, type Reading, says } from '../../../src/configuration-files/directory.js';
 import type { NewContent } from '../../../src/configuration-files/file-text.js';
 import {
   contentOfRecord,
@@ -196,7 +196,7 @@ function ownersOf(
   const owners = new Map<string, string>();
   for (const [name, { value }] of records.entries()) {
     // Ignore the record's node: after a change of the node's id, the files are still the same.
-    const reading = files.get(value.sourceFile);
+    const reading = files.get(value.sourceFile) ?? faultAbove(files, value.sourceFile);
     if (reading?.kind === 'broken' || says(reading, name)) owners.set(name, value.sourceFile);
   }
   const claims = new Map<string, string>();

@@ -3,16 +3,11 @@
  * daemon does it. Standard input or a pipe may hold several documents, in sequence or as a list.
  */
 import { createReadStream } from 'node:fs';
-import { readdir, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
-import {
-  DirectoryReader,
-  DirectoryUnusable,
-  isConfigurationFile,
-  type Reading,
-} from '../../configuration-files/directory.js';
+import { DirectoryReader, DirectoryUnusable, type Reading } from '../../configuration-files/directory.js';
 import { JsonTextError, splitJsonTexts } from '../../configuration-files/json-position.js';
 import { type ParsedConfiguration, parseConfigurationFile } from '../../configuration-files/parse.js';
 import type { ConfigurationFileError } from '../../model/configuration.js';
@@ -20,8 +15,6 @@ import { countText, listText, systemReason } from '../../model/words.js';
 
 const STDIN = '-';
 const STDIN_LABEL = 'stdin';
-/** Files that people may take for configurations because of their format. */
-const OTHER_FORMATS = /\.(?:ya?ml|jsonc|json5|toml|json)$/i;
 const MOST_NAMED = 5;
 /** How many faulty texts of one input are told. */
 const MOST_FAULTS = 100;
@@ -55,8 +48,8 @@ export async function readDocuments(
   const sources: Source[] = [];
   const passedOver: string[] = [];
   for (const path of new Set(given)) {
-    const found = path === STDIN ? split(STDIN_LABEL, await readInput()) : await readPath(path);
-    const others = path === STDIN ? [] : await lookalikesIn(path);
+    const others: string[] = [];
+    const found = path === STDIN ? split(STDIN_LABEL, await readInput()) : await readPath(path, others);
     if (found.length === 0) {
       const label = path === STDIN ? STDIN_LABEL : path;
       const more = [`${label} holds no configuration`, passedOverText({ passedOver: others })];
@@ -71,22 +64,7 @@ export async function readDocuments(
 /** Returns a sentence about `passedOver` for a person, or undefined when no file was passed over. */
 export function passedOverText({ passedOver }: Pick<Documents, 'passedOver'>): string | undefined {
   if (passedOver.length === 0) return undefined;
-  return `passed over, because only *.json directly in a directory is read: ${listText(passedOver, MOST_NAMED)}`;
-}
-
-/** Returns a directory's files of other formats, and its subdirectories that hold configuration files. */
-async function lookalikesIn(path: string): Promise<string[]> {
-  const entries = await readdir(path, { withFileTypes: true }).catch(() => []);
-  const found: string[] = [];
-  for (const entry of entries) {
-    const { name } = entry;
-    if (name.startsWith('.') || (isConfigurationFile(name) && !entry.isDirectory())) continue;
-    const isOne = entry.isDirectory()
-      ? (await readdir(join(path, name)).catch(() => [])).some(isConfigurationFile)
-      : OTHER_FORMATS.test(name);
-    if (isOne) found.push(join(path, name));
-  }
-  return found.sort();
+  return `passed over, because only *.json is read of a directory: ${listText(passedOver, MOST_NAMED)}`;
 }
 
 /** Validates a text. The configuration's name comes from the text, or else from `defaultName`. */
@@ -98,11 +76,12 @@ export function judgeText(
   return apart([[file, parseConfigurationFile(file, text, defaultName)]]);
 }
 
-async function readPath(path: string): Promise<Source[]> {
+/** `others` gets what is passed over. */
+async function readPath(path: string, others: string[]): Promise<Source[]> {
   const status = await stat(path).catch((error: unknown) => {
     throw unreadable(path, error);
   });
-  if (status.isDirectory()) return readDirectory(path);
+  if (status.isDirectory()) return readDirectory(path, others);
   // A path that is not a regular file, such as a shell's `<(jq ...)`, has no meaningful name.
   if (!status.isFile()) {
     const texts = await text(createReadStream(path)).catch((error: unknown) => {
@@ -114,9 +93,10 @@ async function readPath(path: string): Promise<Source[]> {
   return reading === undefined ? [] : [[path, withOwnName(path, judgedOf(reading))]];
 }
 
-async function readDirectory(path: string): Promise<Source[]> {
+async function readDirectory(path: string, others: string[]): Promise<Source[]> {
   try {
-    const { files } = await readerOf(path).read();
+    const { files, unread } = await readerOf(path).read();
+    others.push(...[...unread.keys()].map((name) => join(path, name)).sort());
     return [...files].map(([file, reading]) => [join(path, file), judgedOf(reading)]);
   } catch (error) {
     if (error instanceof DirectoryUnusable) throw unreadable(path, error.cause);

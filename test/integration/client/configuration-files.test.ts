@@ -78,10 +78,10 @@ describe('apply', () => {
   it('says what looks like a configuration in a directory and is not read', async () => {
     write('conf/lobby.json', SMALL);
     write('conf/mail.yaml', 'command: run');
-    write('conf/more/bots.json', SMALL);
+    write('conf/more/bots.YAML', 'command: run');
     write('conf/pictures/readme.txt', 'nothing');
     const conf = join(home.path, 'conf');
-    const passedOver = `passed over, because only *.json directly in a directory is read: ${conf}/mail.yaml, ${conf}/more`;
+    const passedOver = `passed over, because only *.json is read of a directory: ${conf}/mail.yaml, ${conf}/more/bots.YAML`;
     expect(await drover(`apply -f ${conf}`)).toMatchObject({
       code: 0,
       out: 'lobby created\n',
@@ -95,6 +95,16 @@ describe('apply', () => {
     expect((await drover(`plan -f ${join(home.path, 'yaml')}`)).err).toEqual([
       expect.stringMatching(/yaml holds no configuration; passed over, .*mail\.yaml$/),
     ]);
+  });
+
+  it('reads subdirectories, and names their files by their paths', async () => {
+    write('conf/eu/lobby.json', SMALL);
+    write('conf/us/mail.json', { ...SMALL, cpu: 'x' });
+    const conf = join(home.path, 'conf');
+    const { err } = await drover(`apply -f ${conf}`);
+    expect(err[0]).toContain(`${conf}/us/mail.json:`);
+    write('conf/us/mail.json', SMALL);
+    expect((await drover(`apply -f ${conf}`)).out).toBe('lobby created\nmail created\n');
   });
 
   it('takes several from standard input, as a list or one after another', async () => {

@@ -13,7 +13,7 @@ import {
   symlink,
   writeFile,
 } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { configurationHistorySchema } from '../../../src/model/configuration-history.js';
 import { PREFIX, revisionKey } from '../../../src/store/keys.js';
@@ -99,7 +99,7 @@ describe('at start', () => {
       'a.txt': { command: 'x' },
       'a.json': { command: 'one' },
     });
-    expect(await world.stored()).toEqual(['a one a.json']);
+    expect(await world.stored()).toEqual(['a one a.json', 'inner x sub.json/inner.json']);
     expect(world.errors()).toEqual([]);
   });
 
@@ -704,6 +704,99 @@ describe('put and remove', () => {
     await Promise.all([...writes, ...others, files.remove('web')]);
     expect(await world.stored()).toHaveLength(20);
     expect(await readdir(world.directory)).toHaveLength(20);
+  });
+});
+
+describe('subdirectories', () => {
+  const makeIn = async (file: string, content: unknown): Promise<void> => {
+    await mkdir(dirname(world.path(file)), { recursive: true });
+    await world.write(file, content);
+  };
+
+  test('are read, watched, and written where the file is', async () => {
+    const files = await world.start({ 'a.json': { command: 'one' } });
+    await makeIn('team/eu/b.json', { command: 'one' });
+    await untilStored('a one a.json', 'b one team/eu/b.json');
+    await makeIn('team/eu/b.json', '{ "command": "two" }');
+    await untilStored('a one a.json', 'b two team/eu/b.json');
+    await files.put('b', { command: 'three' });
+    expect(await world.read('team/eu/b.json')).toBe('{ "command": "three" }');
+    await makeIn('team/eu/b.json', '{\n"command": 3 }');
+    await untilErrors(/^team\/eu\/b\.json:2 command command: must be a text/);
+    await files.remove('b');
+    expect(await readdir(world.path('team/eu'))).toEqual([]);
+    await untilErrors();
+  });
+
+  test('keep a configuration whose file moves from one to another', async () => {
+    await world.start({ 'a.json': { command: 'one' } });
+    const before = await world.record('a');
+    await mkdir(world.path('x/y'), { recursive: true });
+    await world.rename('a.json', 'x/y/a.json');
+    await untilStored('a one x/y/a.json');
+    await world.rename('x', 'z');
+    await untilStored('a one z/y/a.json');
+    expect((await world.record('a'))?.hash).toBe(before?.hash);
+    expect(world.lines('removed')).toEqual([]);
+    expect(world.errors()).toEqual([]);
+  });
+
+  test('with the same name twice are told apart by their paths', async () => {
+    await mkdir(world.directory);
+    await makeIn('eu/web.json', { command: 'one' });
+    await makeIn('us/web.json', { command: 'two' });
+    await world.start();
+    expect(await world.stored()).toEqual(['web one eu/web.json']);
+    expect(world.errors()).toEqual([
+      expect.stringMatching(/^us\/web\.json:null name .*taken by eu\/web\.json/),
+    ]);
+  });
+
+  test('that are hidden, of packages, or links are left out; a link never leads in a circle', async () => {
+    await mkdir(world.directory);
+    await makeIn('.git/a.json', { command: 'x' });
+    await makeIn('node_modules/b.json', { command: 'x' });
+    await makeIn('team/c.json', { command: 'x' });
+    await symlink('..', world.path('team/circle'));
+    await world.start();
+    expect(await world.stored()).toEqual(['c x team/c.json']);
+    expect(world.lines('team/circle is not read: links to directories are not followed')).toHaveLength(1);
+  });
+
+  test('that cannot be read or lie too deep are named, and what they said stays in force', async () => {
+    const deep = Array.from({ length: 9 }, () => 'd').join('/');
+    await world.start({ 'a.json': { command: 'one' } });
+    await makeIn('team/b.json', { command: 'one' });
+    await makeIn(`${deep}/c.json`, { command: 'one' });
+    await writeFile(join(world.root, '.gitmodules'), '[submodule "t"]\n\tpath = configurations/team\n');
+    await untilStored('a one a.json', 'b one team/b.json');
+    await untilErrors(new RegExp(`^${deep}/\\*\\.json:null null ${deep} lies deeper than 8 directories$`));
+    await rm(world.path('d'), { recursive: true });
+    await world.remove('team/b.json');
+    await untilErrors(
+      /^team\/\*\.json:null null team is a submodule of git that is not there: run git submodule/,
+    );
+    const again = await world.open();
+    await again.start();
+    expect(await world.stored()).toEqual(['a one a.json', 'b one team/b.json']);
+    await makeIn('team/b.json', { command: 'two' });
+    await untilStored('a one a.json', 'b two team/b.json');
+    await untilErrors();
+  });
+
+  test.skipIf(!HAS_GIT)('are noted with their commits', async () => {
+    const repository = new GitRepository();
+    try {
+      repository.write('configurations/team/web.json', JSON.stringify({ command: 'one' }));
+      const commit = repository.commit();
+      const files = await world.open({ directory: join(repository.top, 'configurations') });
+      await files.start();
+      const { contents } = configurationHistorySchema.parse((await world.store.get('history/web'))?.value);
+      expect(contents).toMatchObject([{ file: 'team/web.json', commit, isDirty: false }]);
+      await files.stop();
+    } finally {
+      repository.remove();
+    }
   });
 });
 
