@@ -10,7 +10,8 @@ import { isMissing } from '../files/system-error.js';
 import { whileOpen } from '../files/while-open.js';
 import type { Clock } from '../loop/clock.js';
 import type { ConfigurationFileError } from '../model/configuration.js';
-import { type FileNames, faultOfAll, listFileNames } from './file-names.js';
+import { type Bases, followBases, NO_BASES } from './extends.js';
+import { type FileNames, faultOfAll, isPart, listFileNames } from './file-names.js';
 import { fileReason } from './file-reason.js';
 import { MAX_FILE_BYTES, type ParsedConfiguration, parseConfigurationFile } from './parse.js';
 
@@ -63,6 +64,15 @@ export class DirectoryUnusable extends Error {
 interface Known {
   readonly reading: Reading;
   readonly isFresh: boolean;
+  /** The files that it extends. */
+  readonly bases: readonly string[];
+}
+
+/** The text of a file, or why it has none, and its status. */
+interface ReadText {
+  readonly status: BigIntStats;
+  readonly text: string | undefined;
+  readonly fault: string;
 }
 
 export class DirectoryReader {
@@ -72,6 +82,7 @@ export class DirectoryReader {
   #identity: string | undefined;
   #id: string | undefined;
 
+  /** `directory` empty: files are named by any path, and may extend any other. */
   constructor(directory: string, clock: Pick<Clock, 'now'>) {
     this.#directory = directory;
     this.#clock = clock;
@@ -93,8 +104,9 @@ export class DirectoryReader {
     const files = new Map<string, Reading>();
     for (const [path, fault] of names.faults)
       files.set(faultOfAll(path), broken(faultOfAll(path), fault, `${path} ${fault}`));
-    for (let from = 0; from < names.files.length; from += FILES_AT_ONCE) {
-      const some = names.files.slice(from, from + FILES_AT_ONCE);
+    const own = names.files.filter((file) => !isPart(file));
+    for (let from = 0; from < own.length; from += FILES_AT_ONCE) {
+      const some = own.slice(from, from + FILES_AT_ONCE);
       const readings = await Promise.all(some.map((file) => this.#read(file)));
       for (const [index, file] of some.entries()) {
         const reading = readings[index];
@@ -135,7 +147,7 @@ export class DirectoryReader {
   async readSome(files: Iterable<string>): Promise<ReadonlyMap<string, Reading | undefined> | undefined> {
     if (!(await this.isSameDirectory())) return undefined;
     const readings = new Map<string, Reading | undefined>();
-    for (const file of files) {
+    for (const file of this.#withDependents(new Set(files))) {
       const status = await lstat(join(this.#directory, file)).catch(() => undefined);
       if (status?.isSymbolicLink() === true) return undefined;
       const reading = await this.#read(file);
@@ -143,6 +155,27 @@ export class DirectoryReader {
       readings.set(file, reading);
     }
     return readings;
+  }
+
+  /** The files without those that only others extend, and with all that extend one of them. */
+  #withDependents(files: ReadonlySet<string>): readonly string[] {
+    const others = [...this.#known].filter(([, { bases }]) => bases.some((base) => files.has(base)));
+    return [...new Set([...files, ...others.map(([file]) => file)])].filter((file) => !isPart(file));
+  }
+
+  /** What a text of this file takes over from other files. `onRead` gets the status of each; undefined: it has none. */
+  basesOf(file: string, text: string, onRead?: (status: BigIntStats | undefined) => void): Promise<Bases> {
+    const read = async (base: string): Promise<{ readonly text: string } | string> => {
+      try {
+        const { status, text, fault } = await this.#readText(base);
+        onRead?.(status);
+        return text === undefined ? fault : { text };
+      } catch (error) {
+        onRead?.(undefined);
+        return isMissing(error) ? 'does not exist' : `cannot be read: ${fileReason(error)}`;
+      }
+    };
+    return followBases({ file, text, read, isBounded: this.#directory !== '' });
   }
 
   /** Reads one file anew; undefined: no such file. */
@@ -172,8 +205,14 @@ export class DirectoryReader {
       if (status.isDirectory()) return undefined;
       if (!status.isFile()) return broken(file, 'special', 'is not a regular file');
       const known = this.#known.get(file);
-      if (known?.isFresh === false && known.reading.signature === signatureOf(status)) return known.reading;
-      return await this.#readChanged(file, path);
+      if (known?.isFresh === false) {
+        const bases = known.bases.map((base) =>
+          stat(join(this.#directory, base), { bigint: true }).catch(() => undefined),
+        );
+        if (known.reading.signature === signatureOf([status, ...(await Promise.all(bases))]))
+          return known.reading;
+      }
+      return await this.#readChanged(file);
     } catch (error) {
       if (isMissing(error) && !(await hasEntry(path)))
         return (await this.#isMisnamed(file)) ? broken(file, 'misnamed', NOT_UTF8) : undefined;
@@ -189,35 +228,46 @@ export class DirectoryReader {
     );
   }
 
-  async #readChanged(file: string, path: string): Promise<Reading> {
-    return await whileOpen(open(path, constants.O_RDONLY | constants.O_NONBLOCK), async (handle) => {
+  async #readChanged(file: string): Promise<Reading> {
+    const { status, text, fault } = await this.#readText(file);
+    const all: (BigIntStats | undefined)[] = [status];
+    const bases = text === undefined ? NO_BASES : await this.basesOf(file, text, (one) => all.push(one));
+    const signature = signatureOf(all);
+    const result =
+      text === undefined ? { error: faultOf(file, fault) } : parseConfigurationFile(file, text, { bases });
+    const reading: Reading =
+      'parsed' in result
+        ? { kind: 'valid', signature, parsed: result.parsed }
+        : { kind: 'broken', signature, error: result.error };
+    const isFresh = all.some((one) => one !== undefined && this.#isFresh(one));
+    this.#known.set(file, { reading, isFresh, bases: bases.files });
+    return reading;
+  }
+
+  #isFresh({ mtimeMs, ctimeMs }: BigIntStats): boolean {
+    const stampedAt = Math.max(Number(mtimeMs), Number(ctimeMs));
+    return Math.abs(this.#clock.now() - stampedAt) < STAMP_STEP_MS;
+  }
+
+  #readText(file: string): Promise<ReadText> {
+    const path = join(this.#directory, file);
+    return whileOpen(open(path, constants.O_RDONLY | constants.O_NONBLOCK), async (handle) => {
       const status = await handle.stat({ bigint: true });
-      const stampedAt = Math.max(Number(status.mtimeMs), Number(status.ctimeMs));
-      const isFresh = Math.abs(this.#clock.now() - stampedAt) < STAMP_STEP_MS;
-      const reading = await readContent(file, handle, status);
-      this.#known.set(file, { reading, isFresh });
-      return reading;
+      const none = (fault: string): ReadText => ({ status, text: undefined, fault });
+      if (!status.isFile()) return none('is not a regular file');
+      if (status.size > MAX_FILE_BYTES)
+        return none(`is larger than the limit of ${MAX_FILE_BYTES / 1024} KiB`);
+      const bytes = Buffer.alloc(Number(status.size) + 1);
+      const length = await readFully(handle, bytes);
+      if (length === bytes.length) return none('grew while it was read');
+      try {
+        const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes.subarray(0, length));
+        return { status, text, fault: '' };
+      } catch {
+        return none('is not UTF-8 text');
+      }
     });
   }
-}
-
-async function readContent(file: string, handle: FileHandle, status: BigIntStats): Promise<Reading> {
-  const signature = signatureOf(status);
-  if (status.size > MAX_FILE_BYTES)
-    return broken(file, signature, `is larger than the limit of ${MAX_FILE_BYTES / 1024} KiB`);
-  const bytes = Buffer.alloc(Number(status.size) + 1);
-  const length = await readFully(handle, bytes);
-  if (length === bytes.length) return broken(file, signature, 'grew while it was read');
-  let text: string;
-  try {
-    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes.subarray(0, length));
-  } catch {
-    return broken(file, signature, 'is not UTF-8 text');
-  }
-  const result = parseConfigurationFile(file, text);
-  return 'parsed' in result
-    ? { kind: 'valid', signature, parsed: result.parsed }
-    : { kind: 'broken', signature, error: result.error };
 }
 
 /** Reads until the buffer is full or the file ends. */
@@ -244,8 +294,9 @@ function identityOf({ dev, ino }: Stats): string {
   return `${dev}:${ino}`;
 }
 
-function signatureOf({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
-  return [dev, ino, size, mtimeNs, ctimeNs].join(':');
+/** The signature of a file and of all that it extends; undefined: there is no such file. */
+function signatureOf(all: readonly (BigIntStats | undefined)[]): string {
+  return all.map((one) => one && [one.dev, one.ino, one.size, one.mtimeNs, one.ctimeNs].join(':')).join(' ');
 }
 
 /** True when the path exists, even as a link to nothing. */

@@ -1,5 +1,6 @@
 /** The text of a configuration file that gets a new content: an edit of the text that it has. Pure. */
 import { DroverError } from '../model/errors.js';
+import { type Bases, valueOf } from './extends.js';
 import { withoutMark } from './json-position.js';
 import { nextContent } from './next-content.js';
 import { MAX_FILE_BYTES, type ParsedConfiguration, parseConfigurationFile } from './parse.js';
@@ -8,25 +9,32 @@ import { editJsonText } from './text-edit.js';
 /** A content as its author wrote it, and what it means. */
 export type NewContent = Pick<ParsedConfiguration, 'configuration' | 'content' | 'hash'>;
 
+/** The text that a file has, and what it extends. */
+interface PresentText {
+  readonly text: string;
+  readonly bases: Bases;
+}
+
 /**
- * The text of the file `file` for a content. `present`: the text that it has. A text that is not valid, and a new file,
- * are printed anew. Throws DRV_CONFIGURATION_INVALID when the content is too large for a file.
+ * The text of the file `file` for a content. A text that is not valid, and a new file, are printed anew. A file that
+ * extends another gets the difference only. Throws DRV_CONFIGURATION_INVALID when the content is too large for a file.
  */
-export function fileTextFor(file: string, content: NewContent, present: string | undefined): string {
+export function fileTextFor(file: string, content: NewContent, present: PresentText | undefined): string {
   const text = present === undefined ? undefined : edited(file, content, present);
   return text ?? configurationFileText(content.configuration.name, content.content);
 }
 
-function edited(file: string, wanted: NewContent, present: string): string | undefined {
-  const before = parseConfigurationFile(file, present);
+function edited(file: string, wanted: NewContent, { text: present, bases }: PresentText): string | undefined {
+  const before = parseConfigurationFile(file, present, { bases });
   if (!('parsed' in before)) return undefined;
   const own: unknown = JSON.parse(withoutMark(present));
   const next = nextContent(
     { raw: own, meant: before.parsed.configuration },
     { raw: wanted.content, meant: wanted.configuration },
+    bases.found.length === 0 ? undefined : valueOf(bases.found),
   );
   const text = editJsonText(present, own, next);
-  const after = parseConfigurationFile(file, text);
+  const after = parseConfigurationFile(file, text, { bases });
   const isIt = 'parsed' in after && after.parsed.hash === wanted.hash;
   return isIt && Buffer.byteLength(text) <= MAX_FILE_BYTES ? text : undefined;
 }

@@ -1,6 +1,7 @@
 /** Finds what has to change in a file so that it says another content. Pure. */
 import { isDeepStrictEqual } from 'node:util';
 import { fieldOf, isObject } from '../model/json-object.js';
+import { EXTENDS } from './extends.js';
 import { REMARK } from './remarks.js';
 
 /** A value as somebody wrote it, and what it means, with every default. */
@@ -11,27 +12,34 @@ export interface Said {
 }
 
 /** Fields that stay when a writer leaves them out: clients that write a whole configuration do not know them. */
-const KEPT: ReadonlySet<string> = new Set([REMARK, '$schema']);
+const KEPT: ReadonlySet<string> = new Set([REMARK, '$schema', EXTENDS]);
 
 /**
  * The content of a file that says `now` and should say `wanted`: fields that mean the same stay as they are, also a
- * default that only one of the two names.
+ * default that only one of the two names. `base`: what the file extends, so that it says the difference only.
  */
-export function nextContent(now: Said, wanted: Said): unknown {
+export function nextContent(now: Said, wanted: Said, base?: unknown): unknown {
   if (Array.isArray(now.raw) && Array.isArray(wanted.raw)) return nextList(now, now.raw, wanted, wanted.raw);
   if (!isObject(now.raw) || !isObject(wanted.raw)) return isSame(now, wanted) ? now.raw : wanted.raw;
-  const keys = new Set([...Object.keys(now.raw), ...Object.keys(wanted.raw)]);
-  const fields = [...keys].map((key) => [key, nextField(key, now, wanted)] as const);
+  const keys = new Set([now.raw, wanted.raw, base].flatMap((one) => (isObject(one) ? Object.keys(one) : [])));
+  const fields = [...keys].map((key) => [key, nextField(key, now, wanted, fieldOf(base, key))] as const);
   return Object.fromEntries(fields.filter(([, value]) => value !== undefined));
 }
 
-function nextField(key: string, now: Said, wanted: Said): unknown {
+function nextField(key: string, now: Said, wanted: Said, base: unknown): unknown {
   const [own, next] = [fieldOf(now.raw, key), fieldOf(wanted.raw, key) ?? undefined];
   if (next === undefined && KEPT.has(key)) return own;
-  return nextContent(
-    { raw: own, meant: fieldOf(now.meant, key) },
-    { raw: next, meant: fieldOf(wanted.meant, key) },
-  );
+  const before = { raw: own, meant: fieldOf(now.meant, key) };
+  const after = { raw: next, meant: fieldOf(wanted.meant, key) };
+  if (base === undefined) return nextContent(before, after);
+  if (isObject(base) && isObject(next)) {
+    const patch = nextContent({ ...before, raw: isObject(own) ? own : {} }, after, base);
+    return own === undefined && isDeepStrictEqual(patch, {}) ? undefined : patch;
+  }
+  if (isSame({ ...before, raw: own === undefined ? base : own }, after)) return own;
+  // A patch removes by null.
+  if (next === undefined) return null;
+  return isDeepStrictEqual(next, base) ? undefined : next;
 }
 
 /** An entry that was there before, anywhere in the list, stays as it is written. */

@@ -191,8 +191,9 @@ export class DirectorySource implements ConfigurationSource {
    */
   async writeFile(file: string, content: NewContent): Promise<void> {
     const path = join(this.directory, file);
-    const present = await readRegular(path).catch(ignoreMissing);
-    await replaceFile(path, fileTextFor(file, content, present?.toString()), {
+    const text = (await readRegular(path).catch(ignoreMissing))?.toString();
+    const present = text === undefined ? undefined : { text, bases: await this.#reader.basesOf(file, text) };
+    await replaceFile(path, fileTextFor(file, content, present), {
       keep: true,
       onLoss: (reason) => this.#options.logger.warn({ file }, `${file} is written, but ${reason}`),
     });

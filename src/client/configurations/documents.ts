@@ -4,10 +4,12 @@
  */
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
 import { DirectoryReader, DirectoryUnusable, type Reading } from '../../configuration-files/directory.js';
+import { EXTENDS } from '../../configuration-files/extends.js';
+import { isPart } from '../../configuration-files/file-names.js';
 import { JsonTextError, splitJsonTexts } from '../../configuration-files/json-position.js';
 import { type ParsedConfiguration, parseConfigurationFile } from '../../configuration-files/parse.js';
 import type { ConfigurationFileError } from '../../model/configuration.js';
@@ -50,7 +52,7 @@ export async function readDocuments(
   for (const path of new Set(given)) {
     const others: string[] = [];
     const found = path === STDIN ? split(STDIN_LABEL, await readInput()) : await readPath(path, others);
-    if (found.length === 0) {
+    if (found.length === 0 && !isPart(path)) {
       const label = path === STDIN ? STDIN_LABEL : path;
       const more = [`${label} holds no configuration`, passedOverText({ passedOver: others })];
       throw new ClientError(EXIT.failed, more.filter((part) => part !== undefined).join('; '));
@@ -73,7 +75,7 @@ export function judgeText(
   text: string,
   defaultName: string | null,
 ): Omit<Documents, 'passedOver'> {
-  return apart([[file, parseConfigurationFile(file, text, defaultName)]]);
+  return apart([[file, parseConfigurationFile(file, text, { defaultName })]]);
 }
 
 /** `others` gets what is passed over. */
@@ -89,8 +91,12 @@ async function readPath(path: string, others: string[]): Promise<Source[]> {
     });
     return split(path, texts);
   }
-  const reading = await readerOf(dirname(path)).readFile(basename(path));
-  return reading === undefined ? [] : [[path, withOwnName(path, judgedOf(reading))]];
+  const reading = await readerOf('').readFile(path);
+  if (reading === undefined) return [];
+  const judged = withOwnName(path, judgedOf(reading));
+  // Files that only others extend need not be whole: only their text is judged.
+  const isFine = isPart(path) && !('error' in judged && [null, EXTENDS].includes(judged.error.field));
+  return isFine ? [] : [[path, judged]];
 }
 
 async function readDirectory(path: string, others: string[]): Promise<Source[]> {
@@ -129,7 +135,7 @@ function split(file: string, texts: string): Source[] {
     let faults = 0;
     const parts = splitJsonTexts(texts);
     for (const [index, part] of parts.entries()) {
-      const judged = parseConfigurationFile(file, part, null);
+      const judged = parseConfigurationFile(file, part, { defaultName: null });
       sources.push([file, judged]);
       if (!('error' in judged) || ++faults < MOST_FAULTS || index + 1 === parts.length) continue;
       const rest = countText(parts.length - index - 1, 'text');

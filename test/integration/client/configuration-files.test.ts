@@ -107,6 +107,23 @@ describe('apply', () => {
     expect((await drover(`apply -f ${conf}`)).out).toBe('lobby created\nmail created\n');
   });
 
+  it('resolves what files extend before it sends, and prints it', async () => {
+    write('conf/base/lobby.json', { ramMB: 64 });
+    const file = write('conf/eu/lobby.json', {
+      extends: '../base/lobby.json',
+      command: 'run',
+      minimumServiceCount: 0,
+    });
+    const conf = join(home.path, 'conf');
+    const whole = { name: 'lobby', ramMB: 64, command: 'run', minimumServiceCount: 0 };
+    expect(JSON.parse((await runInProcess(['render', '-f', file])).out)).toEqual(whole);
+    expect((await runInProcess(['validate', '-f', conf])).out).toBe('1 of 1 configuration is valid\n');
+    expect((await runInProcess(['validate', '-f', join(conf, 'base/lobby.json')])).code).toBe(0);
+    expect((await drover(`apply -f ${conf}`)).out).toBe('lobby created\n');
+    expect(JSON.parse((await drover('render lobby')).out)).toEqual(whole);
+    expect((await drover('render')).code).toBe(64);
+  });
+
   it('takes several from standard input, as a list or one after another', async () => {
     const one = { name: 'one', ...SMALL };
     const two = { name: 'two', ...SMALL };
@@ -344,12 +361,7 @@ describe('scale', () => {
     world.commands.writeFile('lobby.json', '{"$schema": "x", "minimumServiceCount": 0, "command": "run"}');
     await world.commands.files.reload();
     expect((await drover('scale lobby 3')).out).toBe('lobby: minimumServiceCount 0 -> 3\n');
-    expect(onMaster('lobby.json')).toEqual({
-      name: 'lobby',
-      $schema: 'x',
-      minimumServiceCount: 3,
-      command: 'run',
-    });
+    expect(onMaster('lobby.json')).toEqual({ $schema: 'x', minimumServiceCount: 3, command: 'run' });
     expect((await drover('config scale lobby 0')).out).toBe(
       'lobby: minimumServiceCount 3 -> 0; instances above it stay until they are deleted\n',
     );

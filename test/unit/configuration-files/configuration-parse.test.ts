@@ -80,7 +80,7 @@ describe('a configuration file', () => {
     const sops = { mac: 'ENC[AES256_GCM,data:x]', version: '3.9.0' };
     const content = { command: 'x', environmentVariables: { TOKEN: 'ENC[AES256_GCM,data:y]' }, sops };
     expect(lineOf(JSON.stringify(content, null, 1))).toMatch(
-      /^6:2 sops \| sops: sops has encrypted this configuration, .*: decrypt it first/,
+      /^6:10 sops \| sops: sops has encrypted this configuration, .*: decrypt it first/,
     );
     expect(refusalOf('hello', content)).toContain('decrypt it first');
     expect(parsed('{"command":"x","sops":{"team":"a"}}').warnings).toHaveLength(1);
