@@ -92,7 +92,7 @@ export interface WholeText {
 export function wholeText(own: JsonText, { found }: Bases): WholeText {
   if (found.length === 0) return own;
   return {
-    value: patched(valueOf(found), own.value),
+    value: patched(takenOver(found), own.value),
     positionsOf: (places) => {
       const [here = { line: 1, column: 1 }] = own.positionsOf([PLACE]);
       return own.positionsOf(places).map((position, index) => {
@@ -109,7 +109,7 @@ export function wholeText(own: JsonText, { found }: Bases): WholeText {
 }
 
 /** What the files say together. The name of a file is its own. */
-export function valueOf(found: Bases['found']): object {
+export function takenOver(found: Bases['found']): object {
   const value = found.reduceRight<unknown>((whole, { json }) => patched(whole, json.value), {});
   return Object.fromEntries(Object.entries(value ?? {}).filter(([key]) => key !== 'name' && key !== EXTENDS));
 }

@@ -1,6 +1,6 @@
 /** The text of a configuration file that gets a new content: an edit of the text that it has. Pure. */
 import { DroverError } from '../model/errors.js';
-import { type Bases, valueOf } from './extends.js';
+import { type Bases, takenOver } from './extends.js';
 import { withoutMark } from './json-position.js';
 import { nextContent } from './next-content.js';
 import { MAX_FILE_BYTES, type ParsedConfiguration, parseConfigurationFile } from './parse.js';
@@ -31,7 +31,7 @@ function edited(file: string, wanted: NewContent, { text: present, bases }: Pres
   const next = nextContent(
     { raw: own, meant: before.parsed.configuration },
     { raw: wanted.content, meant: wanted.configuration },
-    bases.found.length === 0 ? undefined : valueOf(bases.found),
+    bases.found.length === 0 ? undefined : takenOver(bases.found),
   );
   const text = editJsonText(present, own, next);
   const after = parseConfigurationFile(file, text, { bases });

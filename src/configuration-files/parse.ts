@@ -35,6 +35,7 @@ import {
   problemsText,
   readerOf,
 } from './problems.js';
+import { withoutRemarks } from './remarks.js';
 import { warningsOf } from './warnings.js';
 
 /** The largest file that is read. */
@@ -229,7 +230,7 @@ function checkConfiguration(input: unknown, name: unknown): Checked {
     const problem = overfullMap(known[field]);
     if (problem !== undefined) return { problems: one([field], problem) };
   }
-  const read = readConfiguration(known);
+  const read = readConfiguration(withoutRemarks(known));
   if ('problems' in read) return read;
   return { configuration: read.data, content: input, oddities: warningsOf(input, read.data) };
 }
