@@ -48,6 +48,8 @@ export interface Reads {
     'conflicts' | 'errors' | 'inspect' | 'ownErrors' | 'place' | 'readings' | 'waiting' | 'warnings'
   >;
   readonly templates: Pick<LocalTemplates, 'details' | 'groups' | 'listFiles' | 'onChange' | 'openFile'>;
+  /** See `TemplateSources.known`. */
+  templateDigest(group: string, name: string, storage: string): Promise<string | null>;
   readonly extensions: Pick<ExtensionRegistry, 'commands' | 'list'>;
   readonly explainer: Explainer;
   readonly audit: AuditTrail;

@@ -1,14 +1,13 @@
 /**
  * Tells which commit the files of a directory come from, and whether they match it. It asks git for names and hashes
- * only. The repository is not trusted, so none of its settings may make git run a program.
+ * only.
  */
-import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { type BigIntStats, constants } from 'node:fs';
-import { lstat, open, realpath, stat } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
-import { isMissing } from '../../files/system-error.js';
+import { lstat, open, stat } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
 import { messageOf } from '../../model/errors.js';
+import { git, isInWorkTree } from './git-program.js';
 
 /** Where a file's content comes from. */
 export interface GitOrigin {
@@ -18,8 +17,6 @@ export interface GitOrigin {
   readonly isDirty: boolean | null;
 }
 
-const LIMIT_MS = 5000;
-const MAX_OUTPUT_BYTES = 32 * 1024 * 1024;
 /** The largest file that is read: no configuration is larger. */
 const MAX_HASHED_BYTES = 1024 * 1024;
 const FILES_AT_ONCE = 32;
@@ -44,37 +41,6 @@ interface Known {
   /** When the index was written, in nanoseconds. */
   readonly notedAt: bigint;
 }
-
-/**
- * Options that override the settings of the repository. The commands below read no content, so git runs no
- * filter and no program that compares. A repository of another user is read, too, because its settings can do
- * nothing.
- */
-const GUARDS = [
-  '--no-pager',
-  '--no-replace-objects',
-  '--literal-pathspecs',
-  ...[
-    'core.fsmonitor=false',
-    'core.hooksPath=/dev/null',
-    'safe.directory=*',
-    'safe.bareRepository=explicit',
-  ].flatMap((setting) => ['-c', setting]),
-];
-
-/** Allow no transport: otherwise git would fetch missing objects with a program that the repository names. */
-const ENVIRONMENT = {
-  PATH: process.env.PATH,
-  HOME: '/nonexistent',
-  LC_ALL: 'C',
-  GIT_CONFIG_NOSYSTEM: '1',
-  GIT_CONFIG_GLOBAL: '/dev/null',
-  GIT_ALLOW_PROTOCOL: 'none',
-  GIT_NO_LAZY_FETCH: '1',
-  GIT_OPTIONAL_LOCKS: '0',
-  GIT_TERMINAL_PROMPT: '0',
-  GIT_DISCOVERY_ACROSS_FILESYSTEM: '1',
-};
 
 /**
  * The origins of `files`, which are names in `directory`. Never throws. Asks the disk anew each time.
@@ -109,19 +75,6 @@ export async function gitOriginsOf(
     onFailure(messageOf(error));
   }
   return origins;
-}
-
-/**
- * True when the directory or one above it has a `.git`. Outside of work trees this saves a start of git, and
- * a warning where git is not installed.
- */
-async function isInWorkTree(directory: string): Promise<boolean> {
-  let top = await realpath(directory).catch(() => '/');
-  while (top !== '/') {
-    if (await stat(join(top, '.git')).catch(() => undefined)) return true;
-    top = dirname(top);
-  }
-  return false;
 }
 
 async function knownOf(directory: string, files: readonly string[]): Promise<Known> {
@@ -234,21 +187,4 @@ async function blobHash(
   } finally {
     await file?.close();
   }
-}
-
-function git(directory: string, ...words: readonly string[]): Promise<string> {
-  const options = {
-    env: ENVIRONMENT,
-    timeout: LIMIT_MS,
-    killSignal: 'SIGKILL',
-    maxBuffer: MAX_OUTPUT_BYTES,
-  } as const;
-  return new Promise((resolve, reject) => {
-    execFile('git', ['-C', directory, ...GUARDS, ...words], options, (error, said, complaint) => {
-      if (error === null) resolve(said);
-      else if (isMissing(error)) reject(new Error('git is not installed'));
-      else if (error.killed === true) reject(new Error(`git did not answer within ${LIMIT_MS / 1000} s`));
-      else reject(new Error(complaint.trim().split('\n').at(-1)));
-    });
-  });
 }

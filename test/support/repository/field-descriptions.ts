@@ -27,7 +27,7 @@ export function fieldDescriptions(): ReadonlyMap<string, string> {
     const table =
       text
         .slice(text.indexOf(begin))
-        .replace(/^[^]*?\n(?=\| `)/, '')
+        .replace(/^[\s\S]*?\n(?=\| `)/, '')
         .split(/\n(?!\|)/)[0] ?? '';
     for (const row of table.split('\n')) {
       const [, name = '', ...cells] = row.split(/ ?(?<!\\)\| ?/);

@@ -22,7 +22,7 @@ const RULES: readonly Rule[] = [
       'src/client/configurations/editor.ts',
       'src/client/connection/key-source.ts',
       'src/client/ui/open-browser.ts',
-      'src/configuration-files/history/git-origins.ts',
+      'src/configuration-files/history/git-program.ts',
       'src/files/lock-open-file.ts',
       'src/runtime/owner/owner-launch.ts',
       'src/runtime/session/screen/screen-tool.ts',
