@@ -163,7 +163,7 @@ export class DirectoryReader {
     return [...new Set([...files, ...others.map(([file]) => file)])].filter((file) => !isPart(file));
   }
 
-  /** What a text of this file takes over from other files. `onRead` gets the status of each; undefined: it has none. */
+  /** The texts that a text of this file takes over. `onRead` gets the status of each; undefined: it has none. */
   basesOf(file: string, text: string, onRead?: (status: BigIntStats | undefined) => void): Promise<Bases> {
     const read = async (base: string): Promise<{ readonly text: string } | string> => {
       try {

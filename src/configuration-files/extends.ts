@@ -108,7 +108,7 @@ export function wholeText(own: JsonText, { found }: Bases): WholeText {
   };
 }
 
-/** What the files say together. The name of a file is its own. */
+/** The content that the files give together. The name of a file is its own. */
 export function takenOver(found: Bases['found']): object {
   const value = found.reduceRight<unknown>((whole, { json }) => patched(whole, json.value), {});
   return Object.fromEntries(Object.entries(value ?? {}).filter(([key]) => key !== 'name' && key !== EXTENDS));

@@ -1,4 +1,4 @@
-/** What the manual says of each field, for the schema of editors. Written by `npm run openapi` from the tables of docs/. */
+/** The manual's words for each field, for the schema of editors. Written by `npm run openapi` from the tables of docs/. */
 
 export const FIELD_DESCRIPTIONS = `
 name: the unique name: letters, digits, ., _, -; at most 64; a letter or digit first

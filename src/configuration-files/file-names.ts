@@ -39,7 +39,7 @@ export function faultOfAll(subdirectory: string): string {
 export interface FileNames {
   /** The paths of files in the directory, in order. */
   readonly files: readonly string[];
-  /** Those of the files that are symbolic links. */
+  /** The files that are symbolic links. */
   readonly links: readonly string[];
   /** The paths of the subdirectories that are read, each after the one that holds it. */
   readonly directories: readonly string[];

@@ -15,8 +15,8 @@ export interface Said {
 const KEPT: ReadonlySet<string> = new Set([REMARK, '$schema', EXTENDS]);
 
 /**
- * The content of a file that says `now` and should say `wanted`: fields that mean the same stay as they are, also a
- * default that only one of the two names. `base`: what the file extends, so that it says the difference only.
+ * The content of a file that says `now` and should say `wanted`. Fields that mean the same stay as they are, also a
+ * default that only one of both names. `base`: what the file extends, so that it says the difference only.
  */
 export function nextContent(now: Said, wanted: Said, base?: unknown): unknown {
   if (Array.isArray(now.raw) && Array.isArray(wanted.raw)) return nextList(now, now.raw, wanted, wanted.raw);

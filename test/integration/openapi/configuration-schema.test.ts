@@ -16,7 +16,7 @@ const DESCRIPTIONS = join(REPOSITORY, 'src', 'configuration-files', 'field-descr
 it('describes each field as the manual does', async () => {
   const lines = [...fieldDescriptions()].map(([field, text]) => `${field}: ${text}\n`);
   await expect(
-    `/** What the manual says of each field, for the schema of editors. Written by \`npm run openapi\` from the tables of docs/. */\n\nexport const FIELD_DESCRIPTIONS = \`\n${lines.join('')}\`;\n`,
+    `/** The manual's words for each field, for the schema of editors. Written by \`npm run openapi\` from the tables of docs/. */\n\nexport const FIELD_DESCRIPTIONS = \`\n${lines.join('')}\`;\n`,
   ).toMatchFileSnapshot(DESCRIPTIONS);
 });
 
