@@ -46,7 +46,7 @@ export class ExtensionFaults {
   }
 }
 
-/** What was thrown; a plain error in its place where reading it throws, as a Proxy or a getter may. */
+/** The thrown value; a plain error in its place where reading it throws, as a Proxy or a getter may. */
 export function readable(thrown: unknown): unknown {
   try {
     if (thrown instanceof Error)

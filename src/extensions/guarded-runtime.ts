@@ -131,7 +131,7 @@ export class GuardedRuntime implements Runtime {
     }
   }
 
-  /** What the runtime answered, checked within the guard, so that a wrong answer is told as its fault. */
+  /** The answer of the runtime, checked within the guard, so that a wrong answer is told as its fault. */
   #answer<T>(what: string, schema: z.ZodType<T>, work: () => unknown): Promise<T> {
     return this.#bounded(what, CALL_LIMIT_MS, async () => {
       const { data, error } = schema.safeParse(await work());
