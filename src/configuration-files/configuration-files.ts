@@ -3,6 +3,7 @@
  * API reaches the directory first. This part decides when to look; `follower` decides what the files mean for the
  * records.
  */
+import { join } from 'node:path';
 import PQueue from 'p-queue';
 import { removeUnfinishedWrites } from '../files/replace-file.js';
 import { watchRefusal } from '../files/watch-directory.js';
@@ -25,7 +26,8 @@ import type { MirrorReader } from '../store/mirror.js';
 import type { Logger } from '../telemetry/logger.js';
 import type { Confirmed } from '../views/view.js';
 import { DirectoryReader, type Reading } from './directory.js';
-import { type ConfigurationEditor, ConfigurationFileWriter, configurationFileText } from './file-writer.js';
+import { configurationFileText } from './file-text.js';
+import { type ConfigurationEditor, ConfigurationFileWriter } from './file-writer.js';
 import type { FileWriter } from './history/content-origins.js';
 import { LookSchedule } from './look-schedule.js';
 import { validateConfiguration } from './parse.js';
@@ -141,6 +143,8 @@ export class ConfigurationFiles implements Part {
     await this.#options.follower.start();
     this.#isStarted = true;
     await this.#queue.add(() => this.#look(() => this.#source.read({ isFinal: true })));
+    for (const inner of this.#source.directories)
+      await removeUnfinishedWrites(join(this.#source.directory, inner));
     // Do not wait when masters share the records: these exist whatever the files say, and the leader may be away.
     if (this.#options.editor === undefined) await this.#stored;
   }
@@ -215,11 +219,10 @@ export class ConfigurationFiles implements Part {
     { precondition, by }: PutOptions = {},
   ): Promise<{ warnings: readonly ConfigurationWarning[] }> {
     const parsed = validateConfiguration(name, input);
-    const text = configurationFileText(name, input);
+    // Refuse here what no file could hold, whatever writes it.
+    configurationFileText(name, input);
     this.#requireWritable(name);
-    await this.#change(() =>
-      this.#writing(name, by, (editor) => editor.write(name, { text, parsed }, precondition)),
-    );
+    await this.#change(() => this.#writing(name, by, (editor) => editor.write(name, parsed, precondition)));
     return { warnings: parsed.warnings };
   }
 
@@ -235,9 +238,8 @@ export class ConfigurationFiles implements Part {
           'DRV_OVERRIDE_UNKNOWN',
           `configuration "${name}" has no override of ${field ?? 'a file'}: config overrides lists them`,
         );
-      const text = configurationFileText(name, content);
       const parsed = validateConfiguration(name, content);
-      await this.#writing(name, by, () => this.#options.follower.write(name, { text, parsed }));
+      await this.#writing(name, by, () => this.#options.follower.write(name, parsed));
     });
   }
 
@@ -415,7 +417,7 @@ export class ConfigurationFiles implements Part {
   async #listen(): Promise<void> {
     if (this.#isPolling || this.#stopping.signal.aborted) return;
     try {
-      await this.#watch.follow(await findWatchPoints(this.#source.directory, this.#source.links));
+      await this.#watch.follow(await findWatchPoints(this.#source));
     } catch (error) {
       this.#poll(error);
     }

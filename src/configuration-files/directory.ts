@@ -2,13 +2,16 @@
  * Reads the configurations directory: which files there are and what each says. It does not read a file again that
  * has not changed. It decides nothing: settled-files.ts and the controller's plan judge the readings.
  */
-import { type BigIntStats, constants, type Dirent, type Stats } from 'node:fs';
+import { type BigIntStats, constants, type Stats } from 'node:fs';
 import { type FileHandle, lstat, open, readdir, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
+import { ABSENT_SUBMODULE, isAbsentSubmodule } from '../files/git-leftovers.js';
 import { isMissing } from '../files/system-error.js';
 import { whileOpen } from '../files/while-open.js';
 import type { Clock } from '../loop/clock.js';
 import type { ConfigurationFileError } from '../model/configuration.js';
+import { type Bases, followBases, NO_BASES } from './extends.js';
+import { type FileNames, faultOfAll, isPart, listFileNames } from './file-names.js';
 import { fileReason } from './file-reason.js';
 import { MAX_FILE_BYTES, type ParsedConfiguration, parseConfigurationFile } from './parse.js';
 
@@ -18,16 +21,6 @@ const NOT_UTF8 = 'its name is not UTF-8, so it is not read: rename it';
  * The age below which two writes of a file may have the same time stamp: file systems stamp in steps of up to 10 ms.
  */
 const STAMP_STEP_MS = 50;
-
-/** True for the names that are read as configurations: `*.json`, not hidden. */
-export function isConfigurationFile(name: string): boolean {
-  return name.endsWith('.json') && !name.startsWith('.');
-}
-
-/** True for names that look like configurations and are not read: `lobby.JSON`, `lobby.yaml`. */
-function isLookAlike(name: string): boolean {
-  return /\.(?:json[c5]?|ya?ml)$/i.test(name) && !name.startsWith('.') && !isConfigurationFile(name);
-}
 
 /** The content of one file. `signature` changes whenever the file may have changed. */
 export type Reading =
@@ -42,12 +35,18 @@ export function says(
   return reading?.kind === 'valid' && reading.parsed.configuration.name === name;
 }
 
-interface DirectoryReading {
+/** The fault of a subdirectory in which the file lies: what it said stays in force. Undefined: there is none. */
+export function faultAbove(files: ReadonlyMap<string, Reading>, file: string): Reading | undefined {
+  for (let directory = dirname(file); directory !== '.'; directory = dirname(directory)) {
+    const fault = files.get(faultOfAll(directory));
+    if (fault !== undefined) return fault;
+  }
+  return undefined;
+}
+
+/** The names, and the readings by the paths of files. Targets of links must be watched too. */
+interface DirectoryReading extends Pick<FileNames, 'links' | 'directories' | 'unread'> {
   readonly files: ReadonlyMap<string, Reading>;
-  /** Names of files that are symbolic links. Their targets must be watched too. */
-  readonly links: readonly string[];
-  /** Names that look like configurations and are not read. */
-  readonly unread: readonly string[];
 }
 
 /**
@@ -65,6 +64,15 @@ export class DirectoryUnusable extends Error {
 interface Known {
   readonly reading: Reading;
   readonly isFresh: boolean;
+  /** The files that it extends. */
+  readonly bases: readonly string[];
+}
+
+/** The text of a file, or why it has none, and its status. */
+interface ReadText {
+  readonly status: BigIntStats;
+  readonly text: string | undefined;
+  readonly fault: string;
 }
 
 export class DirectoryReader {
@@ -74,6 +82,7 @@ export class DirectoryReader {
   #identity: string | undefined;
   #id: string | undefined;
 
+  /** `directory` empty: files are named by any path, and may extend any other. */
   constructor(directory: string, clock: Pick<Clock, 'now'>) {
     this.#directory = directory;
     this.#clock = clock;
@@ -84,29 +93,30 @@ export class DirectoryReader {
    * `canBeReplaced`, it also throws that when another, empty directory took its place (an unmounted volume).
    */
   async read(canBeReplaced = false): Promise<DirectoryReading> {
-    const { identity, id, entries, unread } = await this.#list();
-    if (!canBeReplaced && identity !== this.#identity && entries.length === 0 && this.#known.size > 0) {
+    const { identity, id, names } = await this.#list();
+    const { links, directories, unread } = names;
+    const isEmpty = names.files.length === 0;
+    if (!canBeReplaced && identity !== this.#identity && isEmpty && this.#known.size > 0) {
       throw new DirectoryUnusable(
         'was replaced by an empty one; the configurations stay in force (put the files back, or restart Drover to accept it)',
       );
     }
     const files = new Map<string, Reading>();
-    for (let from = 0; from < entries.length; from += FILES_AT_ONCE) {
-      const names = entries.slice(from, from + FILES_AT_ONCE).map(({ name }) => name);
-      const readings = await Promise.all(names.map((name) => this.#read(name)));
-      for (const [index, name] of names.entries()) {
+    for (const [path, fault] of names.faults)
+      files.set(faultOfAll(path), broken(faultOfAll(path), fault, `${path} ${fault}`));
+    const own = names.files.filter((file) => !isPart(file));
+    for (let from = 0; from < own.length; from += FILES_AT_ONCE) {
+      const some = own.slice(from, from + FILES_AT_ONCE);
+      const readings = await Promise.all(some.map((file) => this.#read(file)));
+      for (const [index, file] of some.entries()) {
         const reading = readings[index];
-        if (reading !== undefined) files.set(name, reading);
+        if (reading !== undefined) files.set(file, reading);
       }
     }
     this.#identity = identity;
     this.#id = id;
     for (const file of this.#known.keys()) if (!files.has(file)) this.#known.delete(file);
-    return {
-      files,
-      links: entries.filter((entry) => entry.isSymbolicLink()).map(({ name }) => name),
-      unread,
-    };
+    return { files, links, directories, unread };
   }
 
   /** Identifies the directory of the last reading, also across reboots, after which devices may have other numbers. */
@@ -137,7 +147,7 @@ export class DirectoryReader {
   async readSome(files: Iterable<string>): Promise<ReadonlyMap<string, Reading | undefined> | undefined> {
     if (!(await this.isSameDirectory())) return undefined;
     const readings = new Map<string, Reading | undefined>();
-    for (const file of files) {
+    for (const file of this.#withDependents(new Set(files))) {
       const status = await lstat(join(this.#directory, file)).catch(() => undefined);
       if (status?.isSymbolicLink() === true) return undefined;
       const reading = await this.#read(file);
@@ -147,20 +157,39 @@ export class DirectoryReader {
     return readings;
   }
 
+  /** The files without those that only others extend, and with all that extend one of them. */
+  #withDependents(files: ReadonlySet<string>): readonly string[] {
+    const others = [...this.#known].filter(([, { bases }]) => bases.some((base) => files.has(base)));
+    return [...new Set([...files, ...others.map(([file]) => file)])].filter((file) => !isPart(file));
+  }
+
+  /** The texts that a text of this file takes over. `onRead` gets the status of each; undefined: it has none. */
+  basesOf(file: string, text: string, onRead?: (status: BigIntStats | undefined) => void): Promise<Bases> {
+    const read = async (base: string): Promise<{ readonly text: string } | string> => {
+      try {
+        const { status, text, fault } = await this.#readText(base);
+        onRead?.(status);
+        return text === undefined ? fault : { text };
+      } catch (error) {
+        onRead?.(undefined);
+        return isMissing(error) ? 'does not exist' : `cannot be read: ${fileReason(error)}`;
+      }
+    };
+    return followBases({ file, text, read, isBounded: this.#directory !== '' });
+  }
+
   /** Reads one file anew; undefined: no such file. */
   async readFile(file: string): Promise<Reading | undefined> {
     this.#known.delete(file);
     return this.#read(file);
   }
 
-  async #list(): Promise<{ identity: string; id: string; entries: Dirent[]; unread: readonly string[] }> {
+  async #list(): Promise<{ identity: string; id: string; names: FileNames }> {
     try {
       const status = await stat(this.#directory);
       const id = `${status.ino}-${Math.round(status.birthtimeMs)}`;
-      const entries = await readdir(this.#directory, { withFileTypes: true });
-      const isCandidate = (entry: Dirent): boolean => isConfigurationFile(entry.name) && !entry.isDirectory();
-      const unread = entries.map(({ name }) => name).filter(isLookAlike);
-      return { identity: identityOf(status), id, entries: entries.filter(isCandidate).sort(byName), unread };
+      if (await isAbsentSubmodule(this.#directory)) throw new Error(`it ${ABSENT_SUBMODULE}`);
+      return { identity: identityOf(status), id, names: await listFileNames(this.#directory) };
     } catch (error) {
       throw new DirectoryUnusable(`cannot be read: ${fileReason(error)}; the configurations stay in force`, {
         cause: error,
@@ -176,8 +205,14 @@ export class DirectoryReader {
       if (status.isDirectory()) return undefined;
       if (!status.isFile()) return broken(file, 'special', 'is not a regular file');
       const known = this.#known.get(file);
-      if (known?.isFresh === false && known.reading.signature === signatureOf(status)) return known.reading;
-      return await this.#readChanged(file, path);
+      if (known?.isFresh === false) {
+        const bases = known.bases.map((base) =>
+          stat(join(this.#directory, base), { bigint: true }).catch(() => undefined),
+        );
+        if (known.reading.signature === signatureOf([status, ...(await Promise.all(bases))]))
+          return known.reading;
+      }
+      return await this.#readChanged(file);
     } catch (error) {
       if (isMissing(error) && !(await hasEntry(path)))
         return (await this.#isMisnamed(file)) ? broken(file, 'misnamed', NOT_UTF8) : undefined;
@@ -187,38 +222,52 @@ export class DirectoryReader {
 
   /** True for a file of the directory that cannot be opened by its name, because bytes of the name were replaced. */
   async #isMisnamed(file: string): Promise<boolean> {
-    return file.includes('\uFFFD') && (await readdir(this.#directory)).includes(file);
+    return (
+      file.includes('\uFFFD') &&
+      (await readdir(join(this.#directory, dirname(file)))).includes(basename(file))
+    );
   }
 
-  async #readChanged(file: string, path: string): Promise<Reading> {
-    return await whileOpen(open(path, constants.O_RDONLY | constants.O_NONBLOCK), async (handle) => {
+  async #readChanged(file: string): Promise<Reading> {
+    const { status, text, fault } = await this.#readText(file);
+    const all: (BigIntStats | undefined)[] = [status];
+    const bases = text === undefined ? NO_BASES : await this.basesOf(file, text, (one) => all.push(one));
+    const signature = signatureOf(all);
+    const result =
+      text === undefined ? { error: faultOf(file, fault) } : parseConfigurationFile(file, text, { bases });
+    const reading: Reading =
+      'parsed' in result
+        ? { kind: 'valid', signature, parsed: result.parsed }
+        : { kind: 'broken', signature, error: result.error };
+    const isFresh = all.some((one) => one !== undefined && this.#isFresh(one));
+    this.#known.set(file, { reading, isFresh, bases: bases.files });
+    return reading;
+  }
+
+  #isFresh({ mtimeMs, ctimeMs }: BigIntStats): boolean {
+    const stampedAt = Math.max(Number(mtimeMs), Number(ctimeMs));
+    return Math.abs(this.#clock.now() - stampedAt) < STAMP_STEP_MS;
+  }
+
+  #readText(file: string): Promise<ReadText> {
+    const path = join(this.#directory, file);
+    return whileOpen(open(path, constants.O_RDONLY | constants.O_NONBLOCK), async (handle) => {
       const status = await handle.stat({ bigint: true });
-      const stampedAt = Math.max(Number(status.mtimeMs), Number(status.ctimeMs));
-      const isFresh = Math.abs(this.#clock.now() - stampedAt) < STAMP_STEP_MS;
-      const reading = await readContent(file, handle, status);
-      this.#known.set(file, { reading, isFresh });
-      return reading;
+      const none = (fault: string): ReadText => ({ status, text: undefined, fault });
+      if (!status.isFile()) return none('is not a regular file');
+      if (status.size > MAX_FILE_BYTES)
+        return none(`is larger than the limit of ${MAX_FILE_BYTES / 1024} KiB`);
+      const bytes = Buffer.alloc(Number(status.size) + 1);
+      const length = await readFully(handle, bytes);
+      if (length === bytes.length) return none('grew while it was read');
+      try {
+        const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes.subarray(0, length));
+        return { status, text, fault: '' };
+      } catch {
+        return none('is not UTF-8 text');
+      }
     });
   }
-}
-
-async function readContent(file: string, handle: FileHandle, status: BigIntStats): Promise<Reading> {
-  const signature = signatureOf(status);
-  if (status.size > MAX_FILE_BYTES)
-    return broken(file, signature, `is larger than the limit of ${MAX_FILE_BYTES / 1024} KiB`);
-  const bytes = Buffer.alloc(Number(status.size) + 1);
-  const length = await readFully(handle, bytes);
-  if (length === bytes.length) return broken(file, signature, 'grew while it was read');
-  let text: string;
-  try {
-    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes.subarray(0, length));
-  } catch {
-    return broken(file, signature, 'is not UTF-8 text');
-  }
-  const result = parseConfigurationFile(file, text);
-  return 'parsed' in result
-    ? { kind: 'valid', signature, parsed: result.parsed }
-    : { kind: 'broken', signature, error: result.error };
 }
 
 /** Reads until the buffer is full or the file ends. */
@@ -245,8 +294,9 @@ function identityOf({ dev, ino }: Stats): string {
   return `${dev}:${ino}`;
 }
 
-function signatureOf({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
-  return [dev, ino, size, mtimeNs, ctimeNs].join(':');
+/** The signature of a file and of all that it extends; undefined: there is no such file. */
+function signatureOf(all: readonly (BigIntStats | undefined)[]): string {
+  return all.map((one) => one && [one.dev, one.ino, one.size, one.mtimeNs, one.ctimeNs].join(':')).join(' ');
 }
 
 /** True when the path exists, even as a link to nothing. */
@@ -255,8 +305,4 @@ async function hasEntry(path: string): Promise<boolean> {
     () => true,
     () => false,
   );
-}
-
-function byName(a: Dirent, b: Dirent): number {
-  return a.name < b.name ? -1 : 1;
 }

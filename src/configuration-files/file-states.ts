@@ -10,7 +10,7 @@ import {
 } from '../model/configuration.js';
 import type { ConfigurationOverrides } from '../model/configuration-overrides.js';
 import type { MirrorReader } from '../store/mirror.js';
-import type { Reading } from './directory.js';
+import { faultAbove, type Reading } from './directory.js';
 
 export const fileStateSchema = z
   .enum(['in-force', 'pending', 'broken', 'shadowed', 'held-back', 'conflict'])
@@ -134,7 +134,7 @@ function judged(
 
 /** The entry of a file that was not read: it is on another node, or gone. */
 function withoutReading(
-  { heldBack, overrides, waiting }: FileStateFacts,
+  { files, heldBack, overrides, waiting }: FileStateFacts,
   record: ConfigurationRecord,
   isFromHere: boolean,
 ): StatedFile {
@@ -147,7 +147,9 @@ function withoutReading(
     ? 'is gone, as most others are; what it said goes with `config reload --confirm`'
     : 'is gone; what it said is in force until Drover has seen that';
   const state = isHere ? 'pending' : reason === undefined ? 'in-force' : 'held-back';
-  const message = isHere ? gone : reason;
+  const fault = faultAbove(files, record.sourceFile);
+  const lost = fault?.kind === 'broken' ? `${fault.error.message}; what it said stays in force` : gone;
+  const message = isHere ? lost : reason;
   return {
     file: record.sourceFile,
     node: record.sourceNode,

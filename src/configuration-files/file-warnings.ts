@@ -24,21 +24,17 @@ export function fileWarningText({ file, line, column, field, message }: Configur
 export class FileWarningLog {
   readonly #logger: Pick<Logger, 'warn'>;
   #told: ReadonlySet<string> = new Set();
-  #unread: readonly string[] = [];
+  #unread: ReadonlyMap<string, string> = new Map();
 
   constructor(logger: Pick<Logger, 'warn'>) {
     this.#logger = logger;
   }
 
-  /** Called after each look at the directory, with the names that look like configurations and are not read. */
-  tellUnread(names: readonly string[]): void {
-    for (const file of names)
-      if (!this.#unread.includes(file))
-        this.#logger.warn(
-          { file },
-          `${file} is not read: the name of a configuration file ends with .json, in small letters`,
-        );
-    this.#unread = names;
+  /** Called after each look at the directory, with the reasons why names are not read. */
+  tellUnread(unread: ReadonlyMap<string, string>): void {
+    for (const [file, why] of unread)
+      if (!this.#unread.has(file)) this.#logger.warn({ file }, `${file} is not read: ${why}`);
+    this.#unread = unread;
   }
 
   /** Called with all files after each look. */

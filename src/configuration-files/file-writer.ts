@@ -2,23 +2,15 @@
  * Writes and removes configuration files for the API. It chooses the file of a configuration, and finds the files
  * that say its name.
  */
-import { join } from 'node:path';
-import { replaceFile } from '../files/replace-file.js';
 import type { ConfigurationRecord } from '../model/configuration.js';
 import { DroverError } from '../model/errors.js';
 import { unknownConfiguration } from '../model/unknown.js';
 import type { MirrorReader } from '../store/mirror.js';
 import { says } from './directory.js';
 import { fileReason } from './file-reason.js';
-import { MAX_FILE_BYTES, type ParsedConfiguration } from './parse.js';
+import type { ParsedConfiguration } from './parse.js';
 import { type Precondition, requireRevision } from './precondition.js';
 import type { DirectorySource } from './source.js';
-
-/** A valid content, and its text as its author wrote it. */
-export interface NewContent {
-  readonly text: string;
-  readonly parsed: ParsedConfiguration;
-}
 
 /**
  * Changes configurations for the API, one call at a time. An editor may change only the files; the records
@@ -26,7 +18,7 @@ export interface NewContent {
  */
 export interface ConfigurationEditor {
   /** Writes the configuration. Throws DRV_CONFIGURATION_CHANGED when the precondition does not hold. */
-  write(name: string, content: NewContent, precondition?: Precondition): Promise<void>;
+  write(name: string, content: ParsedConfiguration, precondition?: Precondition): Promise<void>;
   /** Removes the configuration. Throws DRV_CONFIGURATION_CHANGED or DRV_CONFIGURATION_UNKNOWN. */
   remove(name: string, precondition?: Precondition): Promise<void>;
   /** Makes many changes: `work` calls `write` and `remove`. What they look at anew may be looked at once for all. */
@@ -53,12 +45,11 @@ export class ConfigurationFileWriter implements ConfigurationEditor {
   }
 
   /** Resolves when the file is on disk and read back. */
-  async write(name: string, { text }: NewContent, precondition?: Precondition): Promise<void> {
+  async write(name: string, content: ParsedConfiguration, precondition?: Precondition): Promise<void> {
     await this.#attempt(`configuration "${name}" could not be written`, async () => {
       await this.#require(name, precondition);
       const file = await this.#fileFor(name);
-      await replaceFile(join(this.#source.directory, file), text, { keepMode: true });
-      await this.#source.readFile(file);
+      await this.#source.writeFile(file, content);
     });
   }
 
@@ -159,15 +150,4 @@ export class ConfigurationFileWriter implements ConfigurationEditor {
   #isOurs(record: ConfigurationRecord): boolean {
     return record.sourceNode === this.#source.nodeId;
   }
-}
-
-/** The text of the file for a valid body: the path's name first, then the body's other fields unchanged. */
-export function configurationFileText(name: string, input: unknown): string {
-  const fields = typeof input === 'object' ? input : {};
-  const content = { name, ...fields };
-  content.name = name;
-  const text = `${JSON.stringify(content, null, 2)}\n`;
-  if (Buffer.byteLength(text) <= MAX_FILE_BYTES) return text;
-  const limit = `a configuration must fit into a file of ${MAX_FILE_BYTES / 1024} KiB`;
-  throw new DroverError('DRV_CONFIGURATION_INVALID', limit);
 }

@@ -2,6 +2,7 @@
  * Reads JSON text and remembers the position of each value, so that a fault can be shown with line and column on
  * every version of Node. Used for configuration files and for the node's own config.json.
  */
+import { IS_POINTER, LFS_POINTER } from '../files/git-leftovers.js';
 import { quoteText } from '../model/words.js';
 
 export interface TextPosition {
@@ -48,12 +49,16 @@ export const MAX_JSON_DEPTH = 64;
 export const MAX_JSON_VALUES = 20_000;
 /** The most texts in one, which is also the most of one plan. */
 const MAX_JSON_PARTS = 10_000;
+/** The beginning of a line that git writes where a merge found a conflict. */
+const CONFLICT_MARKER = /^\n?((?:<{7}|={7}|>{7}|\|{7})(?: [^\r\n]*)?)\r?(?:\n|$)/;
+const MOST_MARKER_CHARS = 256;
 const BEGINNING: TextPosition = { line: 1, column: 1 };
 
 /** A wanted place. The scanner fills in the offsets; -1: the text has no such value. */
 interface Place {
   start: number;
   keyStart: number;
+  end: number;
   readonly children: Map<PropertyKey, Place>;
 }
 
@@ -101,7 +106,23 @@ export function splitJsonTexts(source: string): JsonPart[] {
   }));
 }
 
-function withoutMark(source: string): string {
+/** A value with the places of all that it holds, in the order of the text. */
+export interface JsonSpan {
+  readonly start: number;
+  readonly end: number;
+  /** Where its key begins; without a key, where the value begins. */
+  readonly keyStart: number;
+  readonly children: ReadonlyMap<PropertyKey, JsonSpan>;
+}
+
+/** The spans of a text without a mark, which was read before. */
+export function spansOf(text: string): JsonSpan {
+  const root = newPlace();
+  new JsonScanner(text, Number.POSITIVE_INFINITY).locateAll(root);
+  return root;
+}
+
+export function withoutMark(source: string): string {
   return source.startsWith('\uFEFF') ? source.slice(1) : source;
 }
 
@@ -134,7 +155,7 @@ function positionsOf(text: string, places: readonly JsonPlace[]): TextPosition[]
 }
 
 function newPlace(): Place {
-  return { start: -1, keyStart: -1, children: new Map() };
+  return { start: -1, keyStart: -1, end: -1, children: new Map() };
 }
 
 function offsetOf(root: Place, path: readonly PropertyKey[], at: 'key' | 'value'): number {
@@ -175,6 +196,8 @@ class JsonScanner {
   #values = 0;
   /** How many wanted places are still to be found. At 0 the reading ends. */
   #left = Number.POSITIVE_INFINITY;
+  /** True: each value gets a place. */
+  #isAllWanted = false;
 
   constructor(text: string, mostValues = MAX_JSON_VALUES) {
     this.#text = text;
@@ -185,6 +208,12 @@ class JsonScanner {
   locate(wanted: Place, count: number): void {
     this.#left = count;
     this.#value(0, wanted);
+  }
+
+  /** Gives every value a place, in a text that was scanned. */
+  locateAll(root: Place): void {
+    this.#isAllWanted = true;
+    this.#value(0, root);
   }
 
   /** Checks the whole text. */
@@ -236,6 +265,12 @@ class JsonScanner {
     else if (first === '"') this.#string();
     else if (!this.#match(this.#literal) && !this.#match(this.#number))
       this.#fail(`expected a value, found ${this.#found()}`);
+    if (wanted !== undefined) wanted.end = this.#offset;
+  }
+
+  #childOf(parent: Place | undefined, key: PropertyKey): Place | undefined {
+    if (this.#isAllWanted) parent?.children.set(key, newPlace());
+    return parent?.children.get(key);
   }
 
   #members(depth: number, wanted: Place | undefined): void {
@@ -251,7 +286,7 @@ class JsonScanner {
       if (keys?.has(key)) this.#fail(`the field ${quoteText(key)} is given twice`, keyStart);
       keys?.add(key);
       if (!this.#take(':')) this.#fail(`expected ":" after the field name, found ${this.#found()}`);
-      this.#value(depth + 1, wanted?.children.get(key), keyStart);
+      this.#value(depth + 1, this.#childOf(wanted, key), keyStart);
     } while (this.#more('}'));
   }
 
@@ -259,7 +294,7 @@ class JsonScanner {
     this.#offset++;
     if (this.#take(']')) return;
     let index = 0;
-    do this.#value(depth + 1, wanted?.children.get(index++));
+    do this.#value(depth + 1, this.#childOf(wanted, index++));
     while (this.#more(']'));
   }
 
@@ -326,7 +361,15 @@ class JsonScanner {
     return character === "'" ? 'a single quote (JSON wants double quotes)' : JSON.stringify(character);
   }
 
-  #fail(message: string, offset = this.#offset): never {
+  #fail(fault: string, offset = this.#offset): never {
+    const line = this.#text.slice(Math.max(0, offset - 1), offset + MOST_MARKER_CHARS);
+    const marker = CONFLICT_MARKER.exec(line)?.[1];
+    const message =
+      marker === undefined
+        ? this.#text.startsWith(LFS_POINTER)
+          ? `it ${IS_POINTER}`
+          : fault
+        : `a conflict of git is left in it: ${quoteText(marker)}, resolve it`;
     throw new JsonTextError(message, positionsAt(this.#text, [offset])[0] ?? BEGINNING);
   }
 }

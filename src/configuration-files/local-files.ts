@@ -1,11 +1,10 @@
 /** Writes the configuration files of one of several masters, after the shared records have changed. */
-import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { replaceFile } from '../files/replace-file.js';
 import { Conflict } from '../loop/reconciler.js';
 import { type Configuration, type ConfigurationRecord, configurationSchema } from '../model/configuration.js';
 import { DroverError } from '../model/errors.js';
 import { says } from './directory.js';
+import type { NewContent } from './file-text.js';
 import { validateConfiguration } from './parse.js';
 import type { DirectorySource } from './source.js';
 
@@ -24,13 +23,16 @@ export class LocalFiles {
   }
 
   /**
-   * Writes the file. `present`: the content that the directory must still have; undefined: it must have none.
+   * Writes the content into the file of its record. `present`: the content that the directory must still have; undefined: it must have none.
    * Throws `Conflict` otherwise.
    */
-  async write(record: ConfigurationRecord, text: string, present: SaidHere | undefined): Promise<void> {
+  async write(
+    record: ConfigurationRecord,
+    content: NewContent,
+    present: SaidHere | undefined,
+  ): Promise<void> {
     const file = present === undefined ? await this.#freeFile(record) : await this.#fileWith(present);
-    await replaceFile(join(this.#source.directory, file), text, { keepMode: true, throughLink: true });
-    await this.#source.readFile(file);
+    await this.#source.writeFile(file, content);
   }
 
   /** Removes the file. Throws `Conflict` when it has another content. */
@@ -66,10 +68,10 @@ function hasChanged(name: string): Conflict {
 }
 
 /**
- * The text of a file for this configuration, without fields at their defaults. Throws DRV_CONFIGURATION_INVALID when
- * that text would not have the hash `hash`: another version of Drover wrote the record.
+ * The content of a file for this configuration, without fields at their defaults. Throws DRV_CONFIGURATION_INVALID when
+ * it would not have the hash `hash`: another version of Drover wrote the record.
  */
-export function textOfRecord(configuration: Configuration, hash: string): string {
+export function contentOfRecord(configuration: Configuration, hash: string): NewContent {
   const { name, command } = configuration;
   const defaults: object = configurationSchema.parse({ name, command });
   const entries = Object.entries(configuration).filter(
@@ -77,7 +79,7 @@ export function textOfRecord(configuration: Configuration, hash: string): string
       field === 'name' || field === 'command' || !isDeepStrictEqual(value, Reflect.get(defaults, field)),
   );
   for (const content of [Object.fromEntries(entries), configuration]) {
-    if (hashOf(name, content) === hash) return `${JSON.stringify(content, null, 2)}\n`;
+    if (hashOf(name, content) === hash) return { configuration, content, hash };
   }
   throw new DroverError(
     'DRV_CONFIGURATION_INVALID',

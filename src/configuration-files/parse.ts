@@ -2,6 +2,7 @@
  * Judges one configuration, from the text of a file or from an API body, with the same rules and messages. Pure:
  * reads no disk and logs nothing.
  */
+import { basename } from 'node:path';
 import {
   type Configuration,
   type ConfigurationFileError,
@@ -12,7 +13,9 @@ import {
   TEXT_MAPS,
 } from '../model/configuration.js';
 import { DroverError } from '../model/errors.js';
+import { fieldOf } from '../model/json-object.js';
 import { nameSchema } from '../model/names.js';
+import { type Bases, EXTENDS, NO_BASES, type WholeText, wholeText } from './extends.js';
 import {
   type JsonPart,
   type JsonText,
@@ -32,6 +35,7 @@ import {
   problemsText,
   readerOf,
 } from './problems.js';
+import { withoutRemarks } from './remarks.js';
 import { warningsOf } from './warnings.js';
 
 /** The largest file that is read. */
@@ -40,6 +44,10 @@ export const MAX_FILE_BYTES = 1024 * 1024;
 /** Names that reach an object's prototype in careless code; refused at every level. */
 const FORBIDDEN_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 
+const ENCRYPTED =
+  'sops has encrypted this configuration, and Drover would run it with the encrypted values: decrypt it first (sops decrypt)';
+const ONLY_IN_FILES =
+  'works only in a file of its own, beside the one that it names: "drover render -f FILE" prints the whole configuration';
 const HALF_OF_A_PAIR = /\p{Surrogate}/u;
 const FIELDS = Object.keys(configurationSchema.shape);
 const readConfiguration = readerOf(configurationSchema);
@@ -61,17 +69,23 @@ type Checked =
 
 /**
  * Judges the text of the file `file`, or one of several texts in it. The file's name stands for a missing `name`; null:
- * `name` is required.
+ * `name` is required. `bases`: what the text takes over.
  */
 export function parseConfigurationFile(
   file: string,
   whole: string | JsonPart,
-  defaultName: string | null = file.replace(/\.json$/, ''),
+  { defaultName = basename(file, '.json'), bases = NO_BASES }: FileFacts = {},
 ): { readonly parsed: ParsedConfiguration } | { readonly error: ConfigurationFileError } {
   const { text, at } = typeof whole === 'string' ? { text: whole } : whole;
   try {
-    const { value, positionsOf } = readJsonText(text, { at });
-    const checked = checkConfiguration(value, namedIn(value) ?? defaultName);
+    const own = readJsonText(text, { at });
+    const { value, positionsOf } = wholeText(own, bases);
+    const content = bases.found.length === 0 ? value : without(EXTENDS, value);
+    const { fault } = bases;
+    const checked =
+      fault === undefined
+        ? checkConfiguration(content, namedIn(value) ?? defaultName)
+        : { problems: one([EXTENDS], fault) };
     if (!('problems' in checked))
       return { parsed: parsedOf(checked, warningsIn(checked.oddities, positionsOf)) };
     const { more } = checked.problems;
@@ -94,6 +108,15 @@ export function parseConfigurationFile(
     const { line, column, message } = error;
     return { error: { file, line, column, field: null, message: `not valid JSON: ${message}` } };
   }
+}
+
+interface FileFacts {
+  readonly defaultName?: string | null;
+  readonly bases?: Bases;
+}
+
+function without(key: string, value: unknown): unknown {
+  return Object.fromEntries(Object.entries(value ?? {}).filter(([other]) => other !== key));
 }
 
 /**
@@ -132,14 +155,17 @@ function* otherName(
 type Placed = Problem & TextPosition;
 
 /** The problems or oddities with their places, in the order of the text. */
-function inOrder({ first }: Findings, positionsOf: JsonText['positionsOf']): Placed[] {
+function inOrder({ first }: Findings, positionsOf: WholeText['positionsOf']): Placed[] {
   const positions = positionsOf(first);
   return first
-    .map((problem, index) => ({ ...problem, ...(positions[index] ?? { line: 1, column: 1 }) }))
+    .map((problem, index) => {
+      const { note = '', ...position } = positions[index] ?? { line: 1, column: 1 };
+      return { ...problem, ...position, message: `${problem.message}${note}` };
+    })
     .sort((a, b) => a.line - b.line || a.column - b.column);
 }
 
-function warningsIn(findings: Findings, positionsOf: JsonText['positionsOf']): ConfigurationWarning[] {
+function warningsIn(findings: Findings, positionsOf: WholeText['positionsOf']): ConfigurationWarning[] {
   return toWarnings({ first: inOrder(findings, positionsOf), more: findings.more });
 }
 
@@ -194,6 +220,8 @@ function checkConfiguration(input: unknown, name: unknown): Checked {
     return { problems: one([], 'a configuration must be an object in { }') };
   const unsafe = firstOf(unsafeParts(input));
   if (unsafe.first.length > 0) return { problems: unsafe };
+  if (typeof fieldOf(input, EXTENDS) === 'string') return { problems: one([EXTENDS], ONLY_IN_FILES) };
+  if (fieldOf(fieldOf(input, 'sops'), 'mac') !== undefined) return { problems: one(['sops'], ENCRYPTED) };
   // A copy of the known fields alone is cheap, however many others there are.
   const known: Record<string, unknown> = {};
   for (const field of FIELDS) if (Object.hasOwn(input, field)) known[field] = Reflect.get(input, field);
@@ -202,7 +230,7 @@ function checkConfiguration(input: unknown, name: unknown): Checked {
     const problem = overfullMap(known[field]);
     if (problem !== undefined) return { problems: one([field], problem) };
   }
-  const read = readConfiguration(known);
+  const read = readConfiguration(withoutRemarks(known));
   if ('problems' in read) return read;
   return { configuration: read.data, content: input, oddities: warningsOf(input, read.data) };
 }

@@ -4,8 +4,10 @@
  */
 
 import { z } from 'zod';
+import { isObject } from '../model/json-object.js';
 import { quoteText } from '../model/words.js';
 import { nearestName } from './nearest-name.js';
+import { REMARK } from './remarks.js';
 
 /** One fault of one field. */
 export interface Problem {
@@ -210,7 +212,7 @@ function* unknownKeys(
   if (typeof input !== 'object' || input === null || typeof output !== 'object' || output === null) return;
   for (const name of Object.keys(input)) {
     const key = Array.isArray(input) ? Number(name) : name;
-    if (Reflect.get(input, name) === null) continue;
+    if (Reflect.get(input, name) === null || name === REMARK) continue;
     if (!Object.hasOwn(output, name)) yield [path, key];
     else yield* unknownKeys(Reflect.get(input, name), Reflect.get(output, name), [...path, key]);
   }
@@ -244,10 +246,6 @@ function objectIn(rule: Rule | undefined): Rule | undefined {
 
 function isRule(rule: unknown): rule is Rule {
   return isObject(rule);
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** The values that a rule accepts, in words. */

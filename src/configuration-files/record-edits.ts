@@ -26,7 +26,7 @@ import { configurationKey, historyKey, overridesKey, revisionKey } from '../stor
 import type { MirrorReader } from '../store/mirror.js';
 import { MAX_OPERATIONS, type Operation, type Store } from '../store/store.js';
 import type { Logger } from '../telemetry/logger.js';
-import { isConfigurationFile } from './directory.js';
+import { isConfigurationFile } from './file-names.js';
 import type { ContentSource } from './history/content-origins.js';
 import { type ParsedConfiguration, validateConfiguration } from './parse.js';
 
@@ -179,12 +179,7 @@ function written(key: string, value: unknown, expectedRevision: number): Operati
     : { do: 'update', key, value, expectedRevision };
 }
 
-const fileName = z
-  .string()
-  .max(255)
-  .refine((name) => isConfigurationFile(name) && !name.includes('/'), {
-    error: 'is no file of configurations',
-  });
+const fileName = z.string().max(4096).refine(isConfigurationFile, { error: 'is no file of configurations' });
 const commitHash = z.string().regex(/^[0-9a-f]{40,64}$/);
 const sourceSchema = z.object({
   origin: contentOriginSchema.omit({ node: true }).extend({

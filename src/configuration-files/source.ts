@@ -3,7 +3,9 @@
  * The controllers observe it, and decide what that means for the records.
  */
 import { unlink } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
+import { readRegular } from '../files/read-regular.js';
+import { replaceFile } from '../files/replace-file.js';
 import { syncPath } from '../files/sync-path.js';
 import { ignoreMissing } from '../files/system-error.js';
 import type { Clock } from '../loop/clock.js';
@@ -11,6 +13,7 @@ import type { ConfigurationFileError, ConfigurationFileWarning } from '../model/
 import { type ConfigurationWrites, WRITES_TEXT } from '../model/plain/configuration-writes.js';
 import type { Logger } from '../telemetry/logger.js';
 import { DirectoryReader, DirectoryUnusable, faultOf, type Reading } from './directory.js';
+import { fileTextFor, type NewContent } from './file-text.js';
 import { FileWarningLog, fileWarnings } from './file-warnings.js';
 import { ContentOrigins } from './history/content-origins.js';
 import { isTracked } from './history/git-origins.js';
@@ -63,6 +66,7 @@ export class DirectorySource implements ConfigurationSource {
   /** How many readings have begun. */
   #begun = 0;
   #links: readonly string[] = [];
+  #directories: readonly string[] = [];
   #onDoubt: ((file: string) => void) | undefined;
   #hasRead = false;
   #writes: ConfigurationWrites = 'file';
@@ -120,9 +124,14 @@ export class DirectorySource implements ConfigurationSource {
     return this.#reader.id;
   }
 
-  /** Names of files that are symbolic links. */
+  /** Paths of files that are symbolic links. */
   get links(): readonly string[] {
     return this.#links;
+  }
+
+  /** Paths of the subdirectories that are read. */
+  get directories(): readonly string[] {
+    return this.#directories;
   }
 
   /** Sets the only listener. It hears of each file that is not as it was read. */
@@ -154,6 +163,7 @@ export class DirectorySource implements ConfigurationSource {
       const readings = new Map([...names].map((file) => [file, reading.files.get(file)]));
       this.#settled.take(readings, { number, isFinal });
       this.#links = reading.links;
+      this.#directories = reading.directories;
       this.#warningLog.tellUnread(reading.unread);
       this.#hasRead = true;
       this.#fault = undefined;
@@ -207,13 +217,29 @@ export class DirectorySource implements ConfigurationSource {
   }
 
   /**
+   * Writes a content into a file, and believes it. The present text is edited, so what does not change keeps its bytes.
+   * Resolves when it is on disk.
+   */
+  async writeFile(file: string, content: NewContent): Promise<void> {
+    const path = join(this.directory, file);
+    const text = (await readRegular(path).catch(ignoreMissing))?.toString();
+    const present = text === undefined ? undefined : { text, bases: await this.#reader.basesOf(file, text) };
+    await replaceFile(path, fileTextFor(file, content, present), {
+      keep: true,
+      onLoss: (reason) => this.#options.logger.warn({ file }, `${file} is written, but ${reason}`),
+    });
+    await this.readFile(file);
+  }
+
+  /**
    * Removes these files, and believes at one moment that all of them are gone. Resolves when the removals are
    * on disk.
    */
   async removeFiles(files: readonly string[]): Promise<void> {
     for (const file of files) await unlink(join(this.directory, file)).catch(ignoreMissing);
     await this.readFiles(files);
-    await syncPath(this.directory);
+    for (const directory of new Set(files.map(dirname)))
+      await syncPath(join(this.directory, directory)).catch(ignoreMissing);
   }
 
   #tell(): void {

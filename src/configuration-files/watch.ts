@@ -7,8 +7,8 @@ import type { FSWatcher } from 'node:fs';
 import { lstat, readlink, stat } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { isMissing } from '../files/system-error.js';
-import { watchDirectory } from '../files/watch-directory.js';
-import { isConfigurationFile } from './directory.js';
+import { type DirectoryChange, watchDirectory } from '../files/watch-directory.js';
+import { isConfigurationFile } from './file-names.js';
 
 interface ConfigurationWatchOptions {
   /** Called, maybe often, when this file may have changed; null: any file may have. */
@@ -53,8 +53,8 @@ export class ConfigurationWatch {
     const isCurrent = (): boolean => this.#watchers.includes(watcher);
     const watcher: FSWatcher = watchDirectory(
       path,
-      ({ name }) => {
-        const file = fileOf(path, name, point);
+      (change) => {
+        const file = fileOf(path, change, point);
         if (file === undefined || !isCurrent()) return;
         // A directory on the path may have moved. Its watch then tells nothing more, so let the next `follow` watch anew.
         if (file === null) this.#following = '';
@@ -76,11 +76,18 @@ export class ConfigurationWatch {
 }
 
 /** The one file that an event concerns. Null: anything may have changed. Undefined: no configuration is concerned. */
-function fileOf(directory: string, name: string | null, point: WatchPoint): string | null | undefined {
+function fileOf(
+  directory: string,
+  { name, isRename }: DirectoryChange,
+  point: WatchPoint,
+): string | null | undefined {
   // When a directory itself is removed or moved, the event has the directory's own name.
   if (name === null || name === basename(directory)) return null;
   if (point.names.has(name)) return null;
-  return point.isSource && isConfigurationFile(name) ? name : undefined;
+  if (point.inner === undefined) return undefined;
+  if (isConfigurationFile(name)) return join(point.inner, name);
+  // A name without an ending may be a subdirectory that comes or goes.
+  return isRename && isConfigurationFile(`${name}/a.json`) ? null : undefined;
 }
 
 const MAX_LINKS = 40;
@@ -88,8 +95,8 @@ const MAX_LINKS = 40;
 /** The names that matter in one real directory. */
 interface WatchPoint {
   readonly names: Set<string>;
-  /** True when every configuration file in the directory matters, too. */
-  isSource: boolean;
+  /** Where the directory lies in the configurations directory, if every configuration file in it matters, too. */
+  inner: string | undefined;
   /** The directory's device and inode: another directory at the same path is another point. */
   readonly identity: string;
 }
@@ -97,25 +104,34 @@ interface WatchPoint {
 /** The points, by real path of the directory. */
 export type WatchPoints = ReadonlyMap<string, WatchPoint>;
 
-/**
- * Finds the points of `directory`; `links` are the names in it that are symbolic links. For a missing path it
- * watches the directory where that path would appear.
- */
-export async function findWatchPoints(directory: string, links: readonly string[]): Promise<WatchPoints> {
+/** The directory that is watched, with its files that are symbolic links and its subdirectories. */
+interface WatchedDirectory {
+  readonly directory: string;
+  readonly links: readonly string[];
+  readonly directories: readonly string[];
+}
+
+/** Finds the points of a directory. For a missing path it watches the directory where that path would appear. */
+export async function findWatchPoints({
+  directory,
+  links,
+  directories,
+}: WatchedDirectory): Promise<WatchPoints> {
   const points = new Map<string, WatchPoint>();
   const source = await follow(directory, points);
-  if (source !== undefined) {
-    const point = await pointAt(source, points);
-    if (point !== undefined) point.isSource = true;
-  }
+  if (source !== undefined)
+    for (const inner of ['', ...directories]) {
+      const point = await pointAt(join(source, inner), points);
+      if (point !== undefined) point.inner = inner;
+    }
   for (const name of links) await follow(join(directory, name), points);
   return points;
 }
 
 /** The points as a text: equal texts mean the same points. */
 function watchPointsText(points: WatchPoints): string {
-  const lines = [...points].map(([path, { identity, isSource, names }]) =>
-    JSON.stringify([path, identity, isSource, [...names].sort()]),
+  const lines = [...points].map(([path, { identity, inner, names }]) =>
+    JSON.stringify([path, identity, inner, [...names].sort()]),
   );
   return lines.sort().join('\n');
 }
@@ -148,7 +164,7 @@ async function pointAt(path: string, points: Map<string, WatchPoint>): Promise<W
   if (known !== undefined) return known;
   const status = await stat(path).catch(() => undefined);
   if (status === undefined) return undefined;
-  const point = { names: new Set<string>(), isSource: false, identity: `${status.dev}:${status.ino}` };
+  const point = { names: new Set<string>(), inner: undefined, identity: `${status.dev}:${status.ino}` };
   points.set(path, point);
   return point;
 }

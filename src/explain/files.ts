@@ -1,5 +1,6 @@
 /** Faults of configuration files in words, and which of them concern a configuration. */
 
+import { basename } from 'node:path';
 import { fileWarningText } from '../configuration-files/file-warnings.js';
 import type {
   ConfigurationFileError,
@@ -48,7 +49,7 @@ function isOfAll({ file }: ConfigurationFileError): boolean {
 
 /** The name that the file gives; if that cannot be read, its file name. */
 function claimedName({ file, name }: ConfigurationFileError): string {
-  return name ?? file.replace(/\.json$/, '');
+  return name ?? basename(file, '.json');
 }
 
 /** `text` with a full stop, unless it ends like a sentence. */

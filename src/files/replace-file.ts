@@ -3,45 +3,52 @@
  * between. Only this file and `replace-file-sync.ts` replace files. Callers rename whole directories themselves.
  */
 import { randomBytes } from 'node:crypto';
-import { open, readdir, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
+import type { Stats } from 'node:fs';
+import { type FileHandle, open, readdir, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { syncPath } from './sync-path.js';
 import { whileOpen } from './while-open.js';
 
 /** The mode for this user only, because the content may hold secrets. */
 const MODE = 0o600;
-/** The mask that removes the rights of other users, because the next content may hold a secret. */
-const NOT_OTHERS = 0o770;
+const ALL_RIGHTS = 0o777;
+/** Another group does not get the rights of the former one. */
+const NOT_GROUP = 0o707;
 /** Temporary names start with a dot, so that no reader of a directory takes them for files of its own. */
 const TEMPORARY_FILE = /^\.drover-[0-9a-f]{16}\.tmp$/;
 
 type Content = Parameters<typeof writeFile>[1];
 
 interface ReplaceOptions {
-  readonly keepMode?: boolean;
-  readonly throughLink?: boolean;
+  /** True: a file that is replaced keeps its owner, group and mode, and a link to it stays a link. */
+  readonly keep?: boolean;
+  /** The rights that a kept mode may have; default: all. */
+  readonly mask?: number;
+  /** Gets the reason when the system does not let this user keep owner or group; then the file is written all the same. */
+  readonly onLoss?: (reason: string) => void;
 }
 
 /**
- * Resolves when the new content and its name are on disk. The file has mode 0600 from its first byte; with `keepMode`
- * an existing file keeps its mode, apart from the rights of others. A symbolic link is replaced by a file; with
- * `throughLink` the link stays, and the file that it points to is replaced. When calls overlap, the file has the
- * content of one call. Throws the system's error; then the old content stands and no temporary file is left.
+ * Resolves when the new content and its name are on disk. A new file has mode 0600 from its first byte. A symbolic link
+ * is replaced by a file, unless `keep`. When calls overlap, the file has the content of one call. Throws the system's
+ * error; then the old content stands and no temporary file is left.
  */
 export async function replaceFile(
   name: string,
   content: Content,
-  { keepMode = false, throughLink = false }: ReplaceOptions = {},
+  { keep = false, mask = ALL_RIGHTS, onLoss }: ReplaceOptions = {},
 ): Promise<void> {
   // A link that points to nothing is replaced.
-  const path = throughLink ? await realpath(name).catch(() => name) : name;
+  const path = keep ? await realpath(name).catch(() => name) : name;
   const directory = dirname(path);
   const temporary = join(directory, `.drover-${randomBytes(8).toString('hex')}.tmp`);
-  const present = keepMode ? await stat(path).catch(() => undefined) : undefined;
+  const present = keep ? await stat(path).catch(() => undefined) : undefined;
+  // A new file belongs to the owner of its directory, who else could not read it.
+  const like = present ?? (keep ? { ...(await stat(directory)), mode: MODE } : undefined);
   const file = await open(temporary, 'wx', MODE);
   try {
     await whileOpen(file, async () => {
-      if (present?.isFile() === true) await file.chmod(present.mode & NOT_OTHERS);
+      if (like !== undefined) await takeRights(file, { ...like, mode: like.mode & mask }, present && onLoss);
       await writeFile(file, content);
       await file.sync();
     });
@@ -52,6 +59,25 @@ export async function replaceFile(
   }
   await syncPath(directory);
 }
+
+/** Gives a file the owner, the group and the mode of another, as far as the system lets this user. */
+async function takeRights(
+  file: FileHandle,
+  { uid, gid, mode }: Pick<Stats, 'uid' | 'gid' | 'mode'>,
+  onLoss: ReplaceOptions['onLoss'],
+): Promise<void> {
+  const own = await file.stat();
+  const isTaken = await file.chown(uid, gid).then(isDone, isRefused);
+  const hasGroup = isTaken || (await file.chown(own.uid, gid).then(isDone, isRefused));
+  if (!isTaken) {
+    const lost = hasGroup ? `owner ${uid}` : `owner ${uid} and its group ${gid}`;
+    onLoss?.(`it could not keep its ${lost}, because Drover runs as the user ${own.uid}`);
+  }
+  await file.chmod(mode & (hasGroup ? ALL_RIGHTS : NOT_GROUP));
+}
+
+const isDone = (): boolean => true;
+const isRefused = (): boolean => false;
 
 /**
  * Removes temporary files that `replaceFile` left in `directory` at least `ageMs` ago, as far as it can. Pass an age

@@ -4,7 +4,7 @@
  */
 import { join } from 'node:path';
 import { fileReason } from '../configuration-files/file-reason.js';
-import { configurationFileText } from '../configuration-files/file-writer.js';
+import { configurationFileText } from '../configuration-files/file-text.js';
 import { parseConfigurationFile } from '../configuration-files/parse.js';
 import { canonicalJson } from '../model/configuration.js';
 import { DroverError, messageOf } from '../model/errors.js';

@@ -95,11 +95,14 @@ async function writeDefaults(file: string): Promise<NodeConfiguration> {
   return configuration;
 }
 
+/** The next content may hold a secret, so other users lose their rights. */
+const NOT_OTHERS = 0o770;
+
 async function writeConfiguration(file: string, fields: object): Promise<void> {
   const text = `${JSON.stringify(fields, null, 2)}\n`;
   try {
     // Make a file with a join token private: the next start refuses a token that other users can read.
-    await replaceFile(file, text, { keepMode: !('joinToken' in fields) });
+    await replaceFile(file, text, { keep: !('joinToken' in fields), mask: NOT_OTHERS });
   } catch (error) {
     throw new DroverError('DRV_NODE_ROOT_UNUSABLE', `${file} cannot be written: ${fileReason(error)}`);
   }

@@ -4,7 +4,8 @@
  */
 
 import { faultOf } from '../../../src/configuration-files/directory.js';
-import type { ConfigurationEditor, NewContent } from '../../../src/configuration-files/file-writer.js';
+import type { ConfigurationEditor } from '../../../src/configuration-files/file-writer.js';
+import type { ParsedConfiguration } from '../../../src/configuration-files/parse.js';
 import { type Precondition, requireRevision } from '../../../src/configuration-files/precondition.js';
 import type { RecordEdit } from '../../../src/configuration-files/record-edits.js';
 import type { FileConflict, RecordFollower } from '../../../src/configuration-files/record-follower.js';
@@ -131,7 +132,7 @@ export class ConfigurationFollower implements RecordFollower, ConfigurationEdito
    * Writes the record, then the files of this master, unless Drover never writes them. The other masters' files follow by
    * themselves.
    */
-  async write(name: string, { text, parsed }: NewContent, precondition?: Precondition): Promise<void> {
+  async write(name: string, parsed: ParsedConfiguration, precondition?: Precondition): Promise<void> {
     const { hash } = parsed;
     await this.#edit(name, precondition, (record, expectedRevision) => {
       if (record?.hash === hash && this.#options.overrides.get(name) === undefined) return undefined;
@@ -139,7 +140,7 @@ export class ConfigurationFollower implements RecordFollower, ConfigurationEdito
       const part = this.#tree.isInput ? 'override' : undefined;
       return { do: 'put', name, source, parsed, part, expectedRevision };
     });
-    await this.#tree.withText({ name, hash, text }, () => this.follow());
+    await this.#tree.withContent(parsed, () => this.follow());
   }
 
   async remove(name: string, precondition?: Precondition): Promise<void> {

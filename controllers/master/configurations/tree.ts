@@ -1,10 +1,11 @@
 /** The configuration files of a master and their records, as the two sides of a view (`src/views/view.ts`). */
 
-import { type Reading, says } from '../../../src/configuration-files/directory.js';
+import { faultAbove, type Reading, says } from '../../../src/configuration-files/directory.js';
+import type { NewContent } from '../../../src/configuration-files/file-text.js';
 import {
+  contentOfRecord,
   type LocalFiles,
   type SaidHere,
-  textOfRecord,
 } from '../../../src/configuration-files/local-files.js';
 import { inTransactions, type RecordEdit } from '../../../src/configuration-files/record-edits.js';
 import type { ConfigurationSource } from '../../../src/configuration-files/source.js';
@@ -44,8 +45,8 @@ export class ConfigurationTree implements ViewTree {
   readonly door: RecordDoor<RecordEdit>;
   readonly #options: ConfigurationTreeOptions;
   readonly #there: RecordSide<ConfigurationRecord, RecordEdit>;
-  /** The texts that clients wrote, by name and hash: they have fields that records do not keep. */
-  readonly #texts = new Map<string, string>();
+  /** The contents that clients wrote, by name and hash: they have fields that records do not keep. */
+  readonly #written = new Map<string, NewContent>();
   /** The commit that this master noted last for each name. */
   readonly #noted = new Map<string, string>();
   #owners: ReadonlyMap<string, string> = new Map();
@@ -91,17 +92,14 @@ export class ConfigurationTree implements ViewTree {
     return this.#owners;
   }
 
-  /** While `work` runs, the file of a configuration gets this text, if its record has this content. */
-  async withText<T>(
-    { name, hash, text }: { readonly name: string; readonly hash: string; readonly text: string },
-    work: () => Promise<T>,
-  ): Promise<T> {
-    const key = textKey(name, hash);
-    this.#texts.set(key, text);
+  /** While `work` runs, the file of a configuration gets this content, if its record has it. */
+  async withContent<T>(content: NewContent, work: () => Promise<T>): Promise<T> {
+    const key = contentKey(content.configuration.name, content.hash);
+    this.#written.set(key, content);
     try {
       return await work();
     } finally {
-      this.#texts.delete(key);
+      this.#written.delete(key);
     }
   }
 
@@ -138,9 +136,9 @@ export class ConfigurationTree implements ViewTree {
 
   async writeHere(name: string, hash: string, present: string | undefined): Promise<void> {
     const { value } = this.#there.recordWith(name, hash);
-    const text = this.#texts.get(textKey(name, hash)) ?? textOfRecord(value.configuration, hash);
+    const content = this.#written.get(contentKey(name, hash)) ?? contentOfRecord(value.configuration, hash);
     const said = present === undefined ? undefined : this.#saidHere(name, present);
-    await this.#options.localFiles?.write(value, text, said);
+    await this.#options.localFiles?.write(value, content, said);
   }
 
   async removeHere(name: string, present: string): Promise<void> {
@@ -248,7 +246,7 @@ export class ConfigurationTree implements ViewTree {
   }
 }
 
-function textKey(name: string, hash: string): string {
+function contentKey(name: string, hash: string): string {
   return `${name} ${hash}`;
 }
 
@@ -264,7 +262,7 @@ function ownersOf(
   const owners = new Map<string, string>();
   for (const [name, { value }] of records.entries()) {
     // Ignore the record's node: after a change of the node's id, the files are still the same.
-    const reading = files.get(value.sourceFile);
+    const reading = files.get(value.sourceFile) ?? faultAbove(files, value.sourceFile);
     if (reading?.kind === 'broken' || says(reading, name)) owners.set(name, value.sourceFile);
   }
   const claims = new Map<string, string>();

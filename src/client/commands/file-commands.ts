@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import { invalid } from '../../command-tree/command.js';
 import { quoteText } from '../../model/words.js';
+import type { RenderOptions } from '../configurations/render.js';
 import type { Format } from '../print.js';
 import type { ClientHost, ClientOptions } from './client-host.js';
 
@@ -83,6 +84,21 @@ export function addFileCommands(program: Command, host: ClientHost): void {
       await (await runs())[name](host, { ...options, filename });
     });
   }
+}
+
+/** Adds `render`, which takes a name of the master instead of files, too. */
+export function addRender(program: Command, host: ClientHost): void {
+  const command = program
+    .command('render')
+    .description('print a configuration with all that it extends: of the master by its name, or of files')
+    .argument('[name]')
+    .option(FILES, WHERE);
+  host.addOutput(command, ['table', 'json', 'yaml']);
+  host.addTarget(command);
+  command.action(async (name: string | undefined) => {
+    const { render } = await import('../configurations/render.js');
+    await render(host, name, command.optsWithGlobals<RenderOptions>());
+  });
 }
 
 /** Adds the group `delete`, to which `aliases.ts` adds commands. */

@@ -15,7 +15,7 @@ import type { TargetOptions } from '../contexts/choose-target.js';
 import { GOALS, type Goal, KINDS, type Kind } from '../live/states.js';
 import { write } from '../print.js';
 import type { ClientHost, ClientOptions } from './client-host.js';
-import { addDelete, addFileCommands } from './file-commands.js';
+import { addDelete, addFileCommands, addRender } from './file-commands.js';
 
 const WAIT_MS = 60_000;
 /** A timer cannot wait longer than 24.8 days. */
@@ -23,6 +23,7 @@ const MOST_WAIT_MS = 24 * 24 * 3_600_000;
 
 export function addOwnCommands(program: Command, host: ClientHost): void {
   addFileCommands(program, host);
+  addRender(program, host);
   addDelete(program, host);
   addEdit(program, host);
   addLogs(program, host);

@@ -3,16 +3,13 @@
  * daemon does it. Standard input or a pipe may hold several documents, in sequence or as a list.
  */
 import { createReadStream } from 'node:fs';
-import { readdir, stat } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
-import {
-  DirectoryReader,
-  DirectoryUnusable,
-  isConfigurationFile,
-  type Reading,
-} from '../../configuration-files/directory.js';
+import { DirectoryReader, DirectoryUnusable, type Reading } from '../../configuration-files/directory.js';
+import { EXTENDS } from '../../configuration-files/extends.js';
+import { isPart } from '../../configuration-files/file-names.js';
 import { JsonTextError, splitJsonTexts } from '../../configuration-files/json-position.js';
 import { type ParsedConfiguration, parseConfigurationFile } from '../../configuration-files/parse.js';
 import { fieldName } from '../../configuration-files/problems.js';
@@ -22,8 +19,6 @@ import { countText, listText, systemReason } from '../../model/words.js';
 
 const STDIN = '-';
 const STDIN_LABEL = 'stdin';
-/** Files that people may take for configurations because of their format. */
-const OTHER_FORMATS = /\.(?:ya?ml|jsonc|json5|toml|json)$/i;
 const MOST_NAMED = 5;
 /** How many faulty texts of one input are told. */
 const MOST_FAULTS = 100;
@@ -58,9 +53,9 @@ export async function readDocuments(
   const sources: Source[] = [];
   const passedOver: string[] = [];
   for (const path of new Set(given)) {
-    const found = path === STDIN ? split(STDIN_LABEL, await readInput()) : await readPath(path);
-    const others = path === STDIN ? [] : await lookalikesIn(path);
-    if (found.length === 0) {
+    const others: string[] = [];
+    const found = path === STDIN ? split(STDIN_LABEL, await readInput()) : await readPath(path, others);
+    if (found.length === 0 && !isPart(path)) {
       const label = path === STDIN ? STDIN_LABEL : path;
       const more = [`${label} holds no configuration`, passedOverText({ passedOver: others })];
       throw new ClientError(EXIT.failed, more.filter((part) => part !== undefined).join('; '));
@@ -74,22 +69,7 @@ export async function readDocuments(
 /** Returns a sentence about `passedOver` for a person, or undefined when no file was passed over. */
 export function passedOverText({ passedOver }: Pick<Documents, 'passedOver'>): string | undefined {
   if (passedOver.length === 0) return undefined;
-  return `passed over, because only *.json directly in a directory is read: ${listText(passedOver, MOST_NAMED)}`;
-}
-
-/** Returns a directory's files of other formats, and its subdirectories that hold configuration files. */
-async function lookalikesIn(path: string): Promise<string[]> {
-  const entries = await readdir(path, { withFileTypes: true }).catch(() => []);
-  const found: string[] = [];
-  for (const entry of entries) {
-    const { name } = entry;
-    if (name.startsWith('.') || (isConfigurationFile(name) && !entry.isDirectory())) continue;
-    const isOne = entry.isDirectory()
-      ? (await readdir(join(path, name)).catch(() => [])).some(isConfigurationFile)
-      : OTHER_FORMATS.test(name);
-    if (isOne) found.push(join(path, name));
-  }
-  return found.sort();
+  return `passed over, because only *.json is read of a directory: ${listText(passedOver, MOST_NAMED)}`;
 }
 
 /** Validates a text. The configuration's name comes from the text, or else from `defaultName`. */
@@ -98,14 +78,15 @@ export function judgeText(
   text: string,
   defaultName: string | null,
 ): Omit<Documents, 'passedOver'> {
-  return apart([[file, parseConfigurationFile(file, text, defaultName)]]);
+  return apart([[file, parseConfigurationFile(file, text, { defaultName })]]);
 }
 
-async function readPath(path: string): Promise<Source[]> {
+/** `others` gets what is passed over. */
+async function readPath(path: string, others: string[]): Promise<Source[]> {
   const status = await stat(path).catch((error: unknown) => {
     throw unreadable(path, error);
   });
-  if (status.isDirectory()) return readDirectory(path);
+  if (status.isDirectory()) return readDirectory(path, others);
   // A path that is not a regular file, such as a shell's `<(jq ...)`, has no meaningful name.
   if (!status.isFile()) {
     const texts = await text(createReadStream(path)).catch((error: unknown) => {
@@ -113,13 +94,18 @@ async function readPath(path: string): Promise<Source[]> {
     });
     return split(path, texts);
   }
-  const reading = await readerOf(dirname(path)).readFile(basename(path));
-  return reading === undefined ? [] : [[path, withOwnName(path, judgedOf(reading))]];
+  const reading = await readerOf('').readFile(path);
+  if (reading === undefined) return [];
+  const judged = withOwnName(path, judgedOf(reading));
+  // Files that only others extend need not be whole: only their text is judged.
+  const isFine = isPart(path) && !('error' in judged && [null, EXTENDS].includes(judged.error.field));
+  return isFine ? [] : [[path, judged]];
 }
 
-async function readDirectory(path: string): Promise<Source[]> {
+async function readDirectory(path: string, others: string[]): Promise<Source[]> {
   try {
-    const { files } = await readerOf(path).read();
+    const { files, unread } = await readerOf(path).read();
+    others.push(...[...unread.keys()].map((name) => join(path, name)).sort());
     return [...files].map(([file, reading]) => [join(path, file), judgedOf(reading)]);
   } catch (error) {
     if (error instanceof DirectoryUnusable) throw unreadable(path, error.cause);
@@ -152,7 +138,7 @@ function split(file: string, texts: string): Source[] {
     let faults = 0;
     const parts = splitJsonTexts(texts);
     for (const [index, part] of parts.entries()) {
-      const judged = parseConfigurationFile(file, part, null);
+      const judged = parseConfigurationFile(file, part, { defaultName: null });
       sources.push([file, judged]);
       if (!('error' in judged) || ++faults < MOST_FAULTS || index + 1 === parts.length) continue;
       const rest = countText(parts.length - index - 1, 'text');

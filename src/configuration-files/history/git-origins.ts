@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { type BigIntStats, constants } from 'node:fs';
 import { lstat, open, stat } from 'node:fs/promises';
-import { basename, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { messageOf } from '../../model/errors.js';
 import { git, isInWorkTree } from './git-program.js';
 
@@ -98,7 +98,7 @@ async function knownOf(directory: string, files: readonly string[]): Promise<Kno
   // With many names, reading the whole directory of the index is faster than matching them.
   const paths = files.length < MOST_NAMES ? files : ['.'];
   const [tree, entries, status] = await Promise.all([
-    git(directory, 'ls-tree', '-z', commit).catch(() => undefined),
+    git(directory, 'ls-tree', '-r', '-z', commit).catch(() => undefined),
     // Only this command shows what git noted of a file without comparing contents, which would run filters.
     git(directory, 'ls-files', '-z', '--stage', '--debug', '--', ...paths).catch(() => ''),
     stat(index, { bigint: true }).catch(() => undefined),
@@ -152,7 +152,7 @@ async function convertedAmong(
   ]);
   const values = new Map<string, string>();
   for (const [, file = '', attribute = '', value = ''] of said.matchAll(/([^\0]*)\0([^\0]*)\0([^\0]*)\0/g))
-    values.set(`${attribute} ${basename(file)}`, value);
+    values.set(`${attribute} ${file}`, value);
   for (const file of files) {
     const isSet = (attribute: string): boolean =>
       !['unspecified', 'unset', undefined].includes(values.get(`${attribute} ${file}`));

@@ -7,6 +7,7 @@ import { readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { type FSWatcher, watch } from 'chokidar';
 import { z } from 'zod';
+import { ABSENT_SUBMODULE, isAbsentSubmodule } from '../../files/git-leftovers.js';
 import { systemCodeOf } from '../../files/system-error.js';
 import { watchRefusal } from '../../files/watch-directory.js';
 import { messageOf } from '../../model/errors.js';
@@ -151,7 +152,9 @@ export async function scanGroups(directory: string): Promise<GroupScan> {
   const groups = new Map<string, readonly string[]>();
   for (const group of await namesIn(directory, '', ignored)) {
     groups.set(group, await namesIn(`${directory}/${group}`, `${group}/`, ignored));
+    if (await isAbsentSubmodule(`${directory}/${group}`)) ignored.push(`${group} ${ABSENT_SUBMODULE}`);
   }
+  if (await isAbsentSubmodule(directory)) ignored.push(`the whole directory ${ABSENT_SUBMODULE}`);
   return { groups, ignored };
 }
 

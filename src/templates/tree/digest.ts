@@ -6,7 +6,9 @@ import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { IS_POINTER, LFS_POINTER } from '../../files/git-leftovers.js';
 import { systemCodeOf } from '../../files/system-error.js';
+import { DroverError } from '../../model/errors.js';
 import { eachBounded, FILE_PARALLELISM } from './each-bounded.js';
 import {
   factsOf,
@@ -22,6 +24,7 @@ import {
 const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 const CHUNK_BYTES = 256 * 1024;
 const ENTRIES_PER_TURN = 1000;
+const POINTER = Buffer.from(LFS_POINTER);
 const DIGEST = /^[0-9a-f]{64}$/;
 
 /** An item of a tree with the SHA-256 of its content. A directory has no hash. */
@@ -77,7 +80,12 @@ export async function hashTree(
       return;
     }
     const hash = createHash('sha256');
-    for await (const chunk of readContent(place, entry, signal)) hash.update(chunk);
+    let isFirst = true;
+    for await (const chunk of readContent(place, entry, signal)) {
+      if (isFirst && chunk.subarray(0, POINTER.length).equals(POINTER)) throw pointer(place, entry);
+      isFirst = false;
+      hash.update(chunk);
+    }
     contents[index] = hash.digest();
   });
   return entries.map(({ path, kind, executable, size }, index) => ({
@@ -138,6 +146,11 @@ function isSame(a: StatFacts, b: StatFacts): boolean {
     a.mtimeNs === b.mtimeNs &&
     a.ctimeNs === b.ctimeNs
   );
+}
+
+/** Instances wait for the file itself: a program could not run with the pointer. */
+function pointer({ label }: TreePlace, { path }: TreeEntry): DroverError {
+  return new DroverError('DRV_TEMPLATE_UNSAFE', `${label}: ${path} ${IS_POINTER}`);
 }
 
 function changed(place: TreePlace, entry: TreeEntry): TreeChanged {

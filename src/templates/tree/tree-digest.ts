@@ -5,9 +5,10 @@
  */
 import { lstat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { ABSENT_SUBMODULE, isAbsentSubmodule } from '../../files/git-leftovers.js';
 import { isMissing } from '../../files/system-error.js';
 import type { Clock } from '../../loop/clock.js';
-import { messageOf } from '../../model/errors.js';
+import { DroverError, messageOf } from '../../model/errors.js';
 import { digestOf, type HashedItem, hashTree, type KnownHashes } from './digest.js';
 import {
   lastChangeOf,
@@ -148,6 +149,7 @@ export class TreeDigest {
         if (group.isSymbolicLink()) throw unsafe(place, 'its group', 'is a symbolic link');
         const root = await lstat(place.root, { bigint: true });
         const entries = await walkTree(place, signal);
+        await requireSubmodules(place, entries);
         if (this.#options.follow !== undefined)
           this.#directories = directoriesOf(place.root, root.ino, entries);
         return { digest: await this.#digestOf(entries, signal) };
@@ -171,6 +173,18 @@ export class TreeDigest {
     this.#large = largeOf(entries, items, isSettled);
     return await digestOf(items);
   }
+}
+
+/** Throws DRV_TEMPLATE_UNSAFE for an empty directory, maybe the whole tree, that is a submodule without its files. */
+async function requireSubmodules({ root, label }: TreePlace, entries: readonly TreeEntry[]): Promise<void> {
+  const full = new Set(entries.map(({ path }) => dirname(path)));
+  const directories = entries.filter(({ kind }) => kind === 'directory').map(({ path }) => path);
+  for (const path of ['.', ...directories])
+    if (!full.has(path) && (await isAbsentSubmodule(join(root, path))))
+      throw new DroverError(
+        'DRV_TEMPLATE_UNSAFE',
+        `${path === '.' ? label : `${label}: ${path}`} ${ABSENT_SUBMODULE}`,
+      );
 }
 
 /** `items`: the hashed items of `entries`, in the same order. */

@@ -78,10 +78,10 @@ describe('apply', () => {
   it('says what looks like a configuration in a directory and is not read', async () => {
     write('conf/lobby.json', SMALL);
     write('conf/mail.yaml', 'command: run');
-    write('conf/more/bots.json', SMALL);
+    write('conf/more/bots.YAML', 'command: run');
     write('conf/pictures/readme.txt', 'nothing');
     const conf = join(home.path, 'conf');
-    const passedOver = `passed over, because only *.json directly in a directory is read: ${conf}/mail.yaml, ${conf}/more`;
+    const passedOver = `passed over, because only *.json is read of a directory: ${conf}/mail.yaml, ${conf}/more/bots.YAML`;
     expect(await drover(`apply -f ${conf}`)).toMatchObject({
       code: 0,
       out: 'lobby created\n',
@@ -95,6 +95,33 @@ describe('apply', () => {
     expect((await drover(`plan -f ${join(home.path, 'yaml')}`)).err).toEqual([
       expect.stringMatching(/yaml holds no configuration; passed over, .*mail\.yaml$/),
     ]);
+  });
+
+  it('reads subdirectories, and names their files by their paths', async () => {
+    write('conf/eu/lobby.json', SMALL);
+    write('conf/us/mail.json', { ...SMALL, cpu: 'x' });
+    const conf = join(home.path, 'conf');
+    const { err } = await drover(`apply -f ${conf}`);
+    expect(err[0]).toContain(`${conf}/us/mail.json:`);
+    write('conf/us/mail.json', SMALL);
+    expect((await drover(`apply -f ${conf}`)).out).toBe('lobby created\nmail created\n');
+  });
+
+  it('resolves what files extend before it sends, and prints it', async () => {
+    write('conf/base/lobby.json', { ramMB: 64 });
+    const file = write('conf/eu/lobby.json', {
+      extends: '../base/lobby.json',
+      command: 'run',
+      minimumServiceCount: 0,
+    });
+    const conf = join(home.path, 'conf');
+    const whole = { name: 'lobby', ramMB: 64, command: 'run', minimumServiceCount: 0 };
+    expect(JSON.parse((await runInProcess(['render', '-f', file])).out)).toEqual(whole);
+    expect((await runInProcess(['validate', '-f', conf])).out).toBe('1 of 1 configuration is valid\n');
+    expect((await runInProcess(['validate', '-f', join(conf, 'base/lobby.json')])).code).toBe(0);
+    expect((await drover(`apply -f ${conf}`)).out).toBe('lobby created\n');
+    expect(JSON.parse((await drover('render lobby')).out)).toEqual(whole);
+    expect((await drover('render')).code).toBe(64);
   });
 
   it('takes several from standard input, as a list or one after another', async () => {
@@ -392,12 +419,7 @@ describe('scale', () => {
     world.commands.writeFile('lobby.json', '{"$schema": "x", "minimumServiceCount": 0, "command": "run"}');
     await world.commands.files.reload();
     expect((await drover('scale lobby 3')).out).toBe('lobby: minimumServiceCount 0 -> 3\n');
-    expect(onMaster('lobby.json')).toEqual({
-      name: 'lobby',
-      $schema: 'x',
-      minimumServiceCount: 3,
-      command: 'run',
-    });
+    expect(onMaster('lobby.json')).toEqual({ $schema: 'x', minimumServiceCount: 3, command: 'run' });
     expect((await drover('config scale lobby 0')).out).toBe(
       'lobby: minimumServiceCount 3 -> 0; instances above it stay until they are deleted\n',
     );

@@ -1,8 +1,19 @@
 /** Configuration files as desired state, with real directories, links and inotify. */
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
-import { chmod, mkdir, readdir, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import {
+  chmod,
+  mkdir,
+  readdir,
+  readFile,
+  readlink,
+  rename,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { configurationHistorySchema } from '../../../src/model/configuration-history.js';
 import { PREFIX, revisionKey } from '../../../src/store/keys.js';
@@ -88,7 +99,7 @@ describe('at start', () => {
       'a.txt': { command: 'x' },
       'a.json': { command: 'one' },
     });
-    expect(await world.stored()).toEqual(['a one a.json']);
+    expect(await world.stored()).toEqual(['a one a.json', 'inner x sub.json/inner.json']);
     expect(world.errors()).toEqual([]);
   });
 
@@ -530,12 +541,12 @@ describe('put and remove', () => {
     ]);
   });
 
-  test('make a file that only its owner can read, and keep the mode of one that exists, without rights of others', async () => {
+  test('make a file that only its owner can read, and keep the mode of one that exists', async () => {
     const files = await world.start({ 'a.json': { command: 'one' } });
     await chmod(world.path('a.json'), 0o664);
     await files.put('a', { command: 'two' });
     await files.put('b', { command: 'one' });
-    expect((await stat(world.path('a.json'))).mode & 0o777).toBe(0o660);
+    expect((await stat(world.path('a.json'))).mode & 0o777).toBe(0o664);
     expect((await stat(world.path('b.json'))).mode & 0o777).toBe(0o600);
   });
 
@@ -631,16 +642,16 @@ describe('put and remove', () => {
     expect(world.errors()).toEqual([]);
   });
 
-  test('replace a link by a file and leave its target alone', async () => {
+  test('write through a link, which stays', async () => {
     await mkdir(world.directory);
     const target = join(world.root, 'target');
-    await writeFile(target, JSON.stringify({ command: 'one' }));
+    await writeFile(target, '{"command":"one", "cpu":1}');
     await symlink(target, world.path('web.json'));
     const files = await world.start();
-    await files.put('web', { command: 'two' });
-    await rm(target);
+    await files.put('web', { command: 'two', cpu: 1 });
     expect(await world.stored()).toEqual(['web two web.json']);
-    expect(JSON.parse(await world.read('web.json'))).toEqual({ name: 'web', command: 'two' });
+    expect(await readlink(world.path('web.json'))).toBe(target);
+    expect(await readFile(target, 'utf8')).toBe('{"command":"two", "cpu":1}');
   });
 
   test('remove every file that says the name', async () => {
@@ -693,6 +704,99 @@ describe('put and remove', () => {
     await Promise.all([...writes, ...others, files.remove('web')]);
     expect(await world.stored()).toHaveLength(20);
     expect(await readdir(world.directory)).toHaveLength(20);
+  });
+});
+
+describe('subdirectories', () => {
+  const makeIn = async (file: string, content: unknown): Promise<void> => {
+    await mkdir(dirname(world.path(file)), { recursive: true });
+    await world.write(file, content);
+  };
+
+  test('are read, watched, and written where the file is', async () => {
+    const files = await world.start({ 'a.json': { command: 'one' } });
+    await makeIn('team/eu/b.json', { command: 'one' });
+    await untilStored('a one a.json', 'b one team/eu/b.json');
+    await makeIn('team/eu/b.json', '{ "command": "two" }');
+    await untilStored('a one a.json', 'b two team/eu/b.json');
+    await files.put('b', { command: 'three' });
+    expect(await world.read('team/eu/b.json')).toBe('{ "command": "three" }');
+    await makeIn('team/eu/b.json', '{\n"command": 3 }');
+    await untilErrors(/^team\/eu\/b\.json:2 command command: must be a text/);
+    await files.remove('b');
+    expect(await readdir(world.path('team/eu'))).toEqual([]);
+    await untilErrors();
+  });
+
+  test('keep a configuration whose file moves from one to another', async () => {
+    await world.start({ 'a.json': { command: 'one' } });
+    const before = await world.record('a');
+    await mkdir(world.path('x/y'), { recursive: true });
+    await world.rename('a.json', 'x/y/a.json');
+    await untilStored('a one x/y/a.json');
+    await world.rename('x', 'z');
+    await untilStored('a one z/y/a.json');
+    expect((await world.record('a'))?.hash).toBe(before?.hash);
+    expect(world.lines('removed')).toEqual([]);
+    expect(world.errors()).toEqual([]);
+  });
+
+  test('with the same name twice are told apart by their paths', async () => {
+    await mkdir(world.directory);
+    await makeIn('eu/web.json', { command: 'one' });
+    await makeIn('us/web.json', { command: 'two' });
+    await world.start();
+    expect(await world.stored()).toEqual(['web one eu/web.json']);
+    expect(world.errors()).toEqual([
+      expect.stringMatching(/^us\/web\.json:null name .*taken by eu\/web\.json/),
+    ]);
+  });
+
+  test('that are hidden, of packages, or links are left out; a link never leads in a circle', async () => {
+    await mkdir(world.directory);
+    await makeIn('.git/a.json', { command: 'x' });
+    await makeIn('node_modules/b.json', { command: 'x' });
+    await makeIn('team/c.json', { command: 'x' });
+    await symlink('..', world.path('team/circle'));
+    await world.start();
+    expect(await world.stored()).toEqual(['c x team/c.json']);
+    expect(world.lines('team/circle is not read: links to directories are not followed')).toHaveLength(1);
+  });
+
+  test('that cannot be read or lie too deep are named, and what they said stays in force', async () => {
+    const deep = Array.from({ length: 9 }, () => 'd').join('/');
+    await world.start({ 'a.json': { command: 'one' } });
+    await makeIn('team/b.json', { command: 'one' });
+    await makeIn(`${deep}/c.json`, { command: 'one' });
+    await writeFile(join(world.root, '.gitmodules'), '[submodule "t"]\n\tpath = configurations/team\n');
+    await untilStored('a one a.json', 'b one team/b.json');
+    await untilErrors(new RegExp(`^${deep}/\\*\\.json:null null ${deep} lies deeper than 8 directories$`));
+    await rm(world.path('d'), { recursive: true });
+    await world.remove('team/b.json');
+    await untilErrors(
+      /^team\/\*\.json:null null team is a submodule of git that is not there: run git submodule/,
+    );
+    const again = await world.open();
+    await again.start();
+    expect(await world.stored()).toEqual(['a one a.json', 'b one team/b.json']);
+    await makeIn('team/b.json', { command: 'two' });
+    await untilStored('a one a.json', 'b two team/b.json');
+    await untilErrors();
+  });
+
+  test.skipIf(!HAS_GIT)('are noted with their commits', async () => {
+    const repository = new GitRepository();
+    try {
+      repository.write('configurations/team/web.json', JSON.stringify({ command: 'one' }));
+      const commit = repository.commit();
+      const files = await world.open({ directory: join(repository.top, 'configurations') });
+      await files.start();
+      const { contents } = configurationHistorySchema.parse((await world.store.get('history/web'))?.value);
+      expect(contents).toMatchObject([{ file: 'team/web.json', commit, isDirty: false }]);
+      await files.stop();
+    } finally {
+      repository.remove();
+    }
   });
 });
 

@@ -32,17 +32,28 @@ afterEach(async () => {
 });
 
 it('hears of files again after the directory was away and back between two looks', async () => {
-  await watch.follow(await findWatchPoints(directory, []));
+  await watch.follow(await findWatchPoints({ directory, links: [], directories: [] }));
   // The hint of a watch that has begun.
   await until(() => expect(hints).toEqual([null]));
   renameSync(directory, `${directory}-away`);
   await until(() => expect(hints.length).toBeGreaterThan(1));
   renameSync(`${directory}-away`, directory);
-  await watch.follow(await findWatchPoints(directory, []));
+  await watch.follow(await findWatchPoints({ directory, links: [], directories: [] }));
   await until(() => {
     writeFileSync(join(directory, 'a.json'), '{}');
     expect(hints).toContain('a.json');
   });
+});
+
+it('names files of subdirectories by their paths, and asks for a look when one may have come', async () => {
+  mkdirSync(join(directory, 'team'));
+  await watch.follow(await findWatchPoints({ directory, links: [], directories: ['team'] }));
+  await until(() => expect(hints).toEqual([null]));
+  writeFileSync(join(directory, 'team/a.json'), '{}');
+  await until(() => expect(hints).toContain('team/a.json'));
+  expect(hints).toEqual([null, ...hints.slice(1).map(() => 'team/a.json')]);
+  mkdirSync(join(directory, 'team/eu'));
+  await until(() => expect(hints.slice(1)).toContain(null));
 });
 
 it('hears of a change right after another, which an event "change" of chokidar does not tell', async () => {
@@ -51,7 +62,7 @@ it('hears of a change right after another, which an event "change" of chokidar d
   const own = chokidarWatch(directory, { depth: 0, ignoreInitial: true, atomic: false });
   onTestFinished(() => own.close());
   await once(own, 'ready');
-  await watch.follow(await findWatchPoints(directory, []));
+  await watch.follow(await findWatchPoints({ directory, links: [], directories: [] }));
   await until(() => expect(hints).toEqual([null]));
   // The second change is made while the first is told. On a slow machine 50 ms may be over before it is seen.
   let tries = 0;

@@ -281,6 +281,29 @@ describe('unsafe trees', () => {
     expect(await refusal()).toContain('lies deeper than 64 levels');
   });
 
+  it('names a pointer of git-lfs, and what brings the file', async () => {
+    const pointer = 'version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n';
+    write('g/a', { 'lib/server.jar': pointer });
+    expect(await refusal()).toBe(
+      'template g/a: lib/server.jar is a pointer of git-lfs, not the file itself: run git lfs pull',
+    );
+    write('g/a', { 'lib/server.jar': `see ${pointer}` });
+    await clock.advance(1000);
+    expect(await digestOf('g/a')).toMatch(/^[0-9a-f]{64}$/);
+  });
+
+  it.each(['g/a', 'g/a/world'])('names the submodule %s that is not there', async (path) => {
+    write('g/a', {});
+    mkdirSync(join(directory, path), { recursive: true });
+    writeFileSync(join(directory, '.gitmodules'), `[submodule "m"]\n\tpath = ${path}\n\turl = x\n`);
+    expect(await refusal()).toContain(
+      'is a submodule of git that is not there: run git submodule update --init',
+    );
+    writeFileSync(join(directory, path, 'f'), '');
+    await clock.advance(1000);
+    expect(await digestOf('g/a')).toMatch(/^[0-9a-f]{64}$/);
+  });
+
   it('is well again once the fault is gone', async () => {
     write('g/a', { f: 'x' });
     symlinkSync('/etc', join(directory, 'g/a/etc'));

@@ -54,6 +54,38 @@ describe('a configuration file', () => {
     expect(warnings).toEqual([]);
   });
 
+  test.each([
+    ['<<<<<<< HEAD', '{\n  "command": "x",\n<<<<<<< HEAD\n  "cpu": 1\n=======\n  "cpu": 2\n>>>>>>> b\n}', 3],
+    ['<<<<<<< ours', '<<<<<<< ours\n{}\n||||||| base\n=======\n>>>>>>> theirs\n', 1],
+    ['=======', '{\r\n  "command": "x"\r\n=======\r\n}', 3],
+    ['>>>>>>> feature/x', '{ "command": "x"\n>>>>>>> feature/x\n}', 2],
+  ])('says that a conflict of git is left in it: %s', (marker, text, line) => {
+    expect(lineOf(text)).toBe(
+      `${line}:1 - | not valid JSON: a conflict of git is left in it: ${JSON.stringify(marker)}, resolve it`,
+    );
+  });
+
+  test('says no conflict where none is', () => {
+    expect(lineOf('{ "command": <<<<<<< HEAD }')).not.toContain('conflict');
+    expect(lineOf('<<<<<<<< HEAD')).not.toContain('conflict');
+  });
+
+  test('says that git-lfs has not fetched it', () => {
+    expect(lineOf('version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n')).toBe(
+      '1:1 - | not valid JSON: it is a pointer of git-lfs, not the file itself: run git lfs pull',
+    );
+  });
+
+  test('is refused when sops has encrypted it, here as over the API', () => {
+    const sops = { mac: 'ENC[AES256_GCM,data:x]', version: '3.9.0' };
+    const content = { command: 'x', environmentVariables: { TOKEN: 'ENC[AES256_GCM,data:y]' }, sops };
+    expect(lineOf(JSON.stringify(content, null, 1))).toMatch(
+      /^6:10 sops \| sops: sops has encrypted this configuration, .*: decrypt it first/,
+    );
+    expect(refusalOf('hello', content)).toContain('decrypt it first');
+    expect(parsed('{"command":"x","sops":{"team":"a"}}').warnings).toHaveLength(1);
+  });
+
   test('may begin with a byte order mark', () => {
     expect(parsed('\uFEFF{"command":"x"}').configuration.command).toBe('x');
   });

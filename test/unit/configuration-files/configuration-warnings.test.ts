@@ -1,5 +1,7 @@
 /** What is accepted in a configuration file and yet has no effect: each with its place, and what was probably meant. */
 import { describe, expect, it } from 'vitest';
+import { NO_BASES } from '../../../src/configuration-files/extends.js';
+import { fileTextFor } from '../../../src/configuration-files/file-text.js';
 import { parseConfigurationFile, validateConfiguration } from '../../../src/configuration-files/parse.js';
 
 /** The warnings on a file that says `fields` beside its command, as `line:column: field: message`. */
@@ -110,4 +112,29 @@ it('warnings stand in the order of the file', () => {
   expect(
     warningsOf({ b: 1, properties: { CPU: '1' }, a: 2 }, '%PORT%').map((text) => text.split(': ')[1]),
   ).toEqual(['command', 'b', 'properties.CPU', 'a']);
+});
+
+it('passes over remarks at every level, in the hash too, and keeps them in what is written', () => {
+  const $comment = { any: ['value'] };
+  const remarked = {
+    $comment,
+    command: 'run %PORT%',
+    availablePorts: { $comment, min: 1, max: 2 },
+    environmentVariables: { $comment, A: '1' },
+    readiness: { $comment, tcpPort: 5 },
+    update: { $comment, strategy: 'rolling' },
+    templateInstallationConfig: { allOf: [{ $comment, group: 'g', name: 't' }] },
+  };
+  const plain = JSON.parse(
+    JSON.stringify(remarked, (key, value) => (key === '$comment' ? undefined : value)),
+  );
+  const { warnings, hash, content } = validateConfiguration('a', remarked);
+  expect(warnings).toEqual([]);
+  expect(hash).toBe(validateConfiguration('a', plain).hash);
+  expect(content).toEqual(remarked);
+  const text = JSON.stringify(remarked, null, 1);
+  const changed = { ...plain, update: { strategy: 'idle' } };
+  expect(fileTextFor('a.json', validateConfiguration('a', changed), { text, bases: NO_BASES })).toBe(
+    text.replace('"rolling"', '"idle"'),
+  );
 });

@@ -1,6 +1,6 @@
 /** Edits that masters send each other are judged again, and files of records say what the records say. */
 import { describe, expect, it } from 'vitest';
-import { textOfRecord } from '../../../src/configuration-files/local-files.js';
+import { contentOfRecord } from '../../../src/configuration-files/local-files.js';
 import { validateConfiguration } from '../../../src/configuration-files/parse.js';
 import {
   decodeEdits,
@@ -177,19 +177,19 @@ describe('the file of a record', () => {
       ramMB: 64,
       environmentVariables: { X: '1' },
     });
-    const text = textOfRecord(configuration, hash);
-    expect(JSON.parse(text)).toEqual({
+    const { content } = contentOfRecord(configuration, hash);
+    expect(content).toEqual({
       name: 'a',
       command: 'run',
       ramMB: 64,
       environmentVariables: { X: '1' },
     });
-    expect(validateConfiguration('a', JSON.parse(text)).hash).toBe(hash);
+    expect(validateConfiguration('a', content).hash).toBe(hash);
   });
 
   it('is not written when this version would read something else from it', () => {
     const { configuration } = validateConfiguration('a', { command: 'run' });
-    expect(() => textOfRecord(configuration, 'of another version')).toThrow(/another version/);
+    expect(() => contentOfRecord(configuration, 'of another version')).toThrow(/another version/);
   });
 });
 

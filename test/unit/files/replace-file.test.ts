@@ -1,4 +1,16 @@
-import { chmod, lstat, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import {
+  chmod,
+  chown,
+  lstat,
+  mkdtemp,
+  readdir,
+  readFile,
+  readlink,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -58,9 +70,9 @@ describe.each([
 describe('replaceFile', () => {
   it('keeps the mode of what is there when it is told to, and leaves nothing over when it fails', async () => {
     await writeFile(path, 'old');
-    await chmod(path, 0o640);
-    await replaceFile(path, 'new', { keepMode: true });
-    expect(await modeOf(path)).toBe('640');
+    await chmod(path, 0o644);
+    await replaceFile(path, 'new', { keep: true });
+    expect(await modeOf(path)).toBe('644');
     const failing = (async function* () {
       yield 'half';
       throw new Error('no more');
@@ -68,6 +80,49 @@ describe('replaceFile', () => {
     await expect(replaceFile(path, failing)).rejects.toThrow('no more');
     expect(await readFile(path, 'utf8')).toBe('new');
     expect(await readdir(directory)).toEqual(['file']);
+  });
+
+  it('writes through a link when it is told to keep what is there', async () => {
+    await writeFile(`${path}.real`, 'old');
+    await symlink('file.real', path);
+    await replaceFile(path, 'new', { keep: true });
+    expect(await readlink(path)).toBe('file.real');
+    expect(await readFile(`${path}.real`, 'utf8')).toBe('new');
+  });
+
+  it.runIf(process.getuid?.() === 0)(
+    'keeps owner and group, and gives a new file to the owner of its directory',
+    async () => {
+      await writeFile(path, 'old');
+      await chown(path, 1234, 4321);
+      await chown(directory, 77, 88);
+      await replaceFile(path, 'new', { keep: true });
+      await replaceFile(`${path}.new`, 'new', { keep: true });
+      expect(await stat(path)).toMatchObject({ uid: 1234, gid: 4321 });
+      expect(await stat(`${path}.new`)).toMatchObject({ uid: 77, gid: 88 });
+      expect(await modeOf(`${path}.new`)).toBe('600');
+    },
+  );
+
+  it.runIf(process.getuid?.() === 0)('says what it could not keep, and writes all the same', async () => {
+    await chmod(directory, 0o777);
+    await writeFile(path, 'old');
+    await chmod(path, 0o664);
+    await chown(path, 1234, 4321);
+    const losses: string[] = [];
+    process.setegid?.(65534);
+    process.seteuid?.(65534);
+    try {
+      await replaceFile(path, 'new', { keep: true, onLoss: (reason) => losses.push(reason) });
+    } finally {
+      process.seteuid?.(0);
+      process.setegid?.(0);
+    }
+    expect(losses).toEqual([
+      'it could not keep its owner 1234 and its group 4321, because Drover runs as the user 65534',
+    ]);
+    expect(await modeOf(path)).toBe('604');
+    expect(await readFile(path, 'utf8')).toBe('new');
   });
 
   it('lets one of several writers win whole', async () => {

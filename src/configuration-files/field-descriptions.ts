@@ -1,0 +1,67 @@
+/** The manual's words for each field, for the schema of editors. Written by `npm run openapi` from the tables of docs/. */
+
+export const FIELD_DESCRIPTIONS = `
+name: the unique name: letters, digits, ., _, -; at most 64; a letter or digit first
+runtime: how processes run: screen, tmux, process, docker, or one of an extension. A node offers those whose tool is there. While no node does, instances wait with the reason no-node-fits
+command: the shell command line, run by /bin/sh -c in the working directory; at most 65,536 characters. One simple command takes the shell's place: pid, signals and exit code are the program's own
+static: true: the working directory is kept over restarts and removal, and the instance never leaves its node
+ramMB: RAM that placement reserves, and the limit of all its processes together; 1 to 16,777,216
+cpu: CPU units that placement reserves, 100 = one core, and the limit, see sizing; 0 to 1,000,000; 0: nothing reserved, no limit
+instanceGroups: groups it belongs to, for tools; no effect on placement
+nodes: ids of the nodes that may run it; empty: any
+hostAddress: the address that clients connect to. It may hold %NODE_ID%, %NODE_ADDRESS%, %HOST_ADDRESS% (the node's address) and properties
+availablePorts: {"min": 8080, "max": 8099}: each instance gets a port of its own from this range, 1 to 65535. Without it instances have no port
+minimumServiceCount: how many instances Drover keeps; 0 to 100,000
+maximumServiceCount: not below minimumServiceCount. Drover removes instances above this number (static ones it stops), and refuses POST /instances at it. Those without players go first, of these what Drover made for the minimum, the youngest first
+surplus: what a lowered minimumServiceCount leaves. keep: it goes on. remove: of the instances that Drover made for the minimum, those beyond it go: what is not up first, then what has no players, the youngest first. Players are waited for as update says (players, playersSeconds; without it for ever). What a client made stays. A static one goes too, and its directory stays
+onDelete: what becomes of its instances when the configuration is deleted. keep: they go on. stop: they end when they have no players
+placement: which of the nodes that fit gets an instance: spread, the one with the fewest instances of the configuration; pack, the fullest one. The whole order
+environmentVariables: environment of the process: at most 512, values up to 32,768 characters; variables are replaced
+templateInstallationConfig: which templates the working directory is made from
+fileModifications: files of the templates in which variables are replaced: relative paths, at most 1024, each file up to 16 MiB
+properties: variables of your own, limits as for the environment; a name of Drover's own has no effect
+runAs: the user that it runs as: a name that the node knows, or uid:gid in numbers
+stopCommand: a line for its standard input when a stop begins; at most 4,000 bytes; variables are not replaced, and ^C is two characters: use stopSignal
+stopSignal: SIGTERM, SIGINT, SIGQUIT, SIGHUP, SIGUSR1, SIGUSR2, SIGWINCH or SIGKILL
+stopTo: who gets stopSignal: main, the program first; all, every process at once. docker knows only main
+stopTimeoutSeconds: from the beginning of a stop to SIGKILL; 0 to 3600; 0: SIGKILL at once
+restartPolicy: when Drover starts it again after it ended by itself: always, on-failure (not after exit code 0), never
+readiness: when it counts as ready; without it, as soon as the process is up
+update: how an edit reaches the instances that run; without it, it does not
+$schema: the schema of this file, for editors; Drover passes it over
+$comment: a remark, with any value; Drover passes it over
+extends: the path of another file that this one takes over, from here: it then says only what differs
+availablePorts.min: the first port of the range; at most max
+availablePorts.max: the last port of the range
+readiness.httpGet.path: the path that is asked, with its query; it begins with /
+readiness.httpGet.port: the port that is asked: a number, or "%PORT%", the instance's own
+readiness.logLine: the run has written a whole line that holds this text. * stands for any characters, everything else for itself; colours do not count. At most 200 characters, looked for in the first 8,192 of a line, and in what stands behind its last carriage return, as behind a progress bar
+readiness.tcpPort: this port accepts a connection: a number, or "%PORT%" for the instance's own
+readiness.httpGet: GET of its path at its port (default "%PORT%") is answered with 2xx or 3xx, within 5 s. Redirects are not followed, the body is not read
+readiness.timeoutSeconds: not a check: after so long (default 60; 1 to 86,400) the instance is said to be not ready
+readiness.intervalSeconds: not a check: the time from one try at a port to the next (default 1; 0.1 to 3600); the first tries come sooner
+update.strategy: manual: nothing is replaced. rolling: all are. idle: only what ends, starts again, or reports that it has no players
+update.maxSurge: how many more than now may stand at a time: a number, or a percentage such as "25%" of the ready instances that may be replaced; those with players are not counted. Rounded up
+update.maxUnavailable: how many may be missing at a time, likewise; rounded down. Both 0 is an error
+update.minReadySeconds: an instance that has been ready for so long, without a restart, is good; 0 to 86,400
+update.players: wait: an instance with players is left alone. ignore: players do not count
+update.playersSeconds: players are waited for until so long after the rollout began; 0: for ever
+update.progressSeconds: no good instance for so long, while one may be replaced, is a failure; 1 to 86,400. Waiting for players is none; finding no room is one
+update.onFailure: pause: what was replaced well stays. rollback: it is brought back, too
+update.canary: so many are replaced first; the others follow when these are good
+update.promote: manual: the others wait for a promotion
+update.templates: true: a changed template is a new content, too. Instances that run with another version of a template than the present one are made anew, also when templates and the template change in one save. A static instance is restarted, and keeps files that it changed: the log line of the rollout's end says how many instances have such a warning
+templateInstallationConfig.allOf: templates that are all installed
+templateInstallationConfig.allInGroups: names of groups whose templates are all installed, those of storages too
+templateInstallationConfig.oneOf: one of these templates, drawn once for each instance
+templateInstallationConfig.oneInGroups: of each of these groups one template, drawn likewise
+templateInstallationConfig.onTemplatePasteOverridePresentFiles: default false. Static instances: true lets each start replace files that are there already, also those that the server wrote
+templateInstallationConfig.allOf.group: required: the group in which the template lies
+templateInstallationConfig.oneOf.group: required: the group in which the template lies
+templateInstallationConfig.allOf.name: required: the name of the template in its group
+templateInstallationConfig.oneOf.name: required: the name of the template in its group
+templateInstallationConfig.allOf.priority: default 0. Where two templates have one path, the higher one wins
+templateInstallationConfig.oneOf.priority: default 0. Where two templates have one path, the higher one wins
+templateInstallationConfig.allOf.storage: default local; else the key of a storage
+templateInstallationConfig.oneOf.storage: default local; else the key of a storage
+`;
