@@ -21,6 +21,7 @@ import type { Confirmed } from '../views/view.js';
 import { DirectoryReader, type Reading } from './directory.js';
 import { type ConfigurationEditor, ConfigurationFileWriter, configurationFileText } from './file-writer.js';
 import type { FileWriter } from './history/content-origins.js';
+import { type DirectoryInGit, GitDirectory } from './history/git-directory.js';
 import { LookSchedule } from './look-schedule.js';
 import { validateConfiguration } from './parse.js';
 import type { Precondition } from './precondition.js';
@@ -77,6 +78,7 @@ interface PutOptions {
 export class ConfigurationFiles implements Part {
   readonly #options: ConfigurationFilesOptions;
   readonly #source: DirectorySource;
+  readonly #git: GitDirectory;
   readonly #editor: ConfigurationEditor;
   readonly #watch: ConfigurationWatch;
   readonly #schedule: LookSchedule;
@@ -99,6 +101,7 @@ export class ConfigurationFiles implements Part {
   constructor(options: ConfigurationFilesOptions) {
     this.#options = options;
     this.#source = options.source;
+    this.#git = new GitDirectory(options.source.directory, options.clock);
     this.#editor = options.editor ?? new ConfigurationFileWriter(options.source, options.configurations);
     this.#schedule = new LookSchedule(options.clock, () => void this.#queue.add(() => this.#lookAtHints()));
     options.source.onDoubt((file) => this.#hint(file));
@@ -161,6 +164,16 @@ export class ConfigurationFiles implements Part {
   /** The last reading of each file, by file name. */
   readings(): ReadonlyMap<string, Reading> {
     return this.#source.files ?? new Map();
+  }
+
+  /** The standing of the directory and its files in git. It asks git only when something changed. Never throws. */
+  inGit(): Promise<DirectoryInGit> {
+    return this.#git.look(this.readings());
+  }
+
+  /** True when the file was not as the commit of its git work tree has it when it was read last. */
+  isOffCommit(file: string): boolean {
+    return this.#source.origins.ofFile(file).origin.isDirty === true;
   }
 
   /** Files that were changed here and elsewhere. */

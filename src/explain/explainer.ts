@@ -3,8 +3,13 @@
  * instances.
  */
 
+import type { DirectoryInGit } from '../configuration-files/history/git-directory.js';
 import type { Clock } from '../loop/clock.js';
-import type { ConfigurationFileError, ConfigurationFileWarning } from '../model/configuration.js';
+import type {
+  ConfigurationFileError,
+  ConfigurationFileWarning,
+  ConfigurationRecord,
+} from '../model/configuration.js';
 import { DroverError } from '../model/errors.js';
 import { hasFinished, type InstanceRecord, isServing } from '../model/instance.js';
 import type { NodeRecord } from '../model/node.js';
@@ -23,7 +28,7 @@ import {
   MOST_LISTED,
   type NodeExplanation,
 } from './explanation.js';
-import type { InstanceFacts, NodeAnswer } from './facts.js';
+import type { GitFacts, InstanceFacts, NodeAnswer } from './facts.js';
 import { faultsOf, isOfOneFile } from './files.js';
 import { explainInstance, explainUnreadable, toPastExit } from './instance.js';
 import { explainNode } from './node.js';
@@ -44,6 +49,9 @@ interface NodeQuestion {
 
 /** The present faults and warnings of configuration files. */
 export interface FileReports {
+  /** The standing of the files in git. Never throws. */
+  inGit(): Promise<DirectoryInGit>;
+  place(): { readonly nodeId: string };
   errors(): readonly ConfigurationFileError[];
   warnings(): readonly ConfigurationFileWarning[];
 }
@@ -53,6 +61,7 @@ interface ExplainerOptions
     StateRecords,
     'instances' | 'configurations' | 'nodes' | 'rollouts' | 'instancesByConfiguration' | 'instancesByNode'
   > {
+  readonly histories: Pick<StateRecords['histories'], 'get'>;
   readonly files: FileReports;
   readonly decisions: Decisions;
   /** The RAM and CPU that placement has given out on a node. */
@@ -121,7 +130,7 @@ export class Explainer {
     const listed = this.#visibleOf(name, 'instancesByConfiguration')
       .toSorted(byTrouble)
       .slice(0, MOST_LISTED);
-    const answers = await this.#ask(listed, 0);
+    const [answers, inGit] = await Promise.all([this.#ask(listed, 0), this.#options.files.inGit()]);
     // Read everything else after the answers, without an await in between, so that the facts fit together.
     this.#refuseUnknown(name);
     const shared = this.#shared(name);
@@ -134,6 +143,7 @@ export class Explainer {
       {
         name,
         record: configuration,
+        git: this.#gitOf(configuration, inGit),
         fileErrors,
         fileWarnings,
         service,
@@ -172,6 +182,18 @@ export class Explainer {
     const used = usedOf(nodeId);
     const facts = { node, contact, drain: drainOf(nodeId), used, instances, instancesTotal: all.size };
     return explainNode(facts, clock.now());
+  }
+
+  #gitOf(
+    record: ConfigurationRecord | undefined,
+    { standing, files: states }: DirectoryInGit,
+  ): GitFacts | undefined {
+    const { files, histories } = this.#options;
+    if (record === undefined || standing === null || record.sourceNode !== files.place().nodeId)
+      return undefined;
+    const last = histories.get(record.configuration.name)?.value.contents.at(-1);
+    const commitInForce = last?.revision === record.hash ? last.commit : null;
+    return { standing, file: states.get(record.sourceFile), commitInForce };
   }
 
   #refuseUnknown(name: string): void {

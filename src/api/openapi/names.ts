@@ -67,6 +67,8 @@ const OPERATION_IDS: Readonly<Record<string, string>> = {
   'POST /rollouts/:name/retry': 'retryRollout',
   'GET /schemas/configuration.json': 'getConfigurationSchema',
   'GET /configuration-files': 'listConfigurationFiles',
+  'GET /configuration-files/commits/:commit': 'getCommitProgress',
+  'GET /configuration-files/directory': 'getConfigurationDirectory',
   'GET /configuration-files/errors': 'listConfigurationFileErrors',
   'GET /configuration-files/warnings': 'listConfigurationFileWarnings',
   'POST /configuration-files/reload': 'reloadConfigurationFiles',

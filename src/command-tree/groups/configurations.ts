@@ -8,9 +8,11 @@ import { renderConfigurationExplanation } from '../../explain/render.js';
 import type { Configuration, ConfigurationFileError } from '../../model/configuration.js';
 import { MAX_SERVICE_COUNT } from '../../model/plain/command-limits.js';
 import { withEveryDefault } from '../../model/plain/configuration-defaults.js';
+import { fileInGitText } from '../../model/plain/git-words.js';
 import type { ScaledConfiguration } from '../../model/plain/scaled-content.js';
 import { countText } from '../../model/words.js';
 import type { ConfigurationDiff } from '../../operations/configuration-diff.js';
+import type { ConfigurationDirectory } from '../../operations/configuration-file-list.js';
 import type { ConfigurationSummary, RemovedConfiguration } from '../../operations/configuration-list.js';
 import type { ContentDiff, PastContent } from '../../operations/rollouts/configuration-history.js';
 import type { ShownRollout } from '../../operations/rollouts/rollouts.js';
@@ -51,6 +53,7 @@ interface ListedConfigurations {
   readonly configurations: readonly ConfigurationSummary[];
   readonly removed: readonly RemovedConfiguration[];
   readonly brokenFiles: readonly ConfigurationFileError[];
+  readonly directory: ConfigurationDirectory | null;
 }
 
 /** Contents of a history are counted from 1. */
@@ -175,24 +178,38 @@ export function deletedText(name: string): string {
 }
 
 async function describeList(
-  { configurations, removed, brokenFiles }: ListedConfigurations,
+  { configurations, removed, brokenFiles, directory }: ListedConfigurations,
   view: View,
 ): Promise<string> {
   const table = await listOf(view, COLUMNS, configurations, 'there are no configurations');
   const warnings = configurations.flatMap(({ name, warnings }) => warnings.map((text) => `${name}: ${text}`));
-  const below = [...describeFileErrors(brokenFiles), ...describeWarnings(warnings)];
+  const below = [
+    ...(directory?.text == null ? [] : [`git: ${directory.text}`]),
+    ...describeFileErrors(brokenFiles),
+    ...describeWarnings(warnings),
+  ];
   return [table, ...describeRemoved(removed), ...(below.length === 0 ? [] : ['', ...below])].join('\n');
 }
 
-function describeScaled({ name, before, after }: ScaledConfiguration): string {
+function describeScaled({ name, before, after, above, note }: ScaledConfiguration): string {
   if (before === after) return `${name}: minimumServiceCount is ${after} already`;
-  const stay = after < before ? '; instances above it stay until they are deleted' : '';
-  return `${name}: minimumServiceCount ${before} -> ${after}${stay}`;
+  const rest = after < before ? `; instances above it ${ABOVE_WORDS[above]}` : '';
+  return [`${name}: minimumServiceCount ${before} -> ${after}${rest}`, ...(note === null ? [] : [note])].join(
+    '\n',
+  );
 }
 
-function statusOf({ fileState, outdated, warnings }: ConfigurationSummary): string {
+const ABOVE_WORDS: Readonly<Record<ScaledConfiguration['above'], string>> = {
+  stay: 'stay until they are deleted',
+  'go-empty': 'end, those with players when these have left ("surplus": "remove")',
+  go: 'end ("surplus": "remove")',
+};
+
+function statusOf({ fileState, inGit, outdated, warnings }: ConfigurationSummary): string {
+  const git = fileInGitText(inGit);
   const words = [
     ...(fileState === 'in-force' ? [] : [FILE_WORDS[fileState]]),
+    ...(git === undefined ? [] : [git]),
     ...(warnings.length === 0 ? [] : [countText(warnings.length, 'warning')]),
     ...(outdated === 0 ? [] : [`${outdated} outdated`]),
   ];

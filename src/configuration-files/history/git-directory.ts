@@ -4,6 +4,7 @@
  */
 import { realpath, stat } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
+import type { Clock } from '../../loop/clock.js';
 import { messageOf } from '../../model/errors.js';
 import type { FileInGit, GitStanding } from '../../model/git-standing.js';
 import { isConfigurationFile } from '../directory.js';
@@ -12,12 +13,18 @@ import { git, isInWorkTree } from './git-program.js';
 
 /** The answer about a directory. */
 export interface DirectoryInGit {
-  readonly standing: GitStanding;
+  /** Null: the directory is in no work tree, git tracks none of its files, or git did not answer. */
+  readonly standing: GitStanding | null;
+  /** Why git did not answer; null: it did, or was not asked. */
+  readonly fault: string | null;
   /** The files of the directory by name. Absent: unknown, as of a symbolic link. */
   readonly files: ReadonlyMap<string, FileInGit>;
   /** The names of the commit's files that are gone here. */
   readonly deleted: readonly string[];
 }
+
+const AGAIN_AFTER_MS = 30_000;
+const NOT_IN_GIT: DirectoryInGit = { standing: null, fault: null, files: new Map(), deleted: [] };
 
 interface ReadFile {
   readonly signature: string;
@@ -34,51 +41,46 @@ const UNDER_WAY = [
 
 export class GitDirectory {
   readonly #directory: string;
+  readonly #clock: Pick<Clock, 'monotonic'>;
   /** The files of git that tell whether its answer may be another one now. */
   #watched: readonly string[] = [];
   #seen: string | undefined;
-  #answer: DirectoryInGit | undefined;
-  #fault: string | undefined;
+  #answer = NOT_IN_GIT;
+  /** When git is asked again after a fault, even if nothing changed. */
+  #againAt = Number.POSITIVE_INFINITY;
   #looking: Promise<unknown> = Promise.resolve();
 
-  constructor(directory: string) {
+  constructor(directory: string, clock: Pick<Clock, 'monotonic'>) {
     this.#directory = directory;
+    this.#clock = clock;
   }
 
-  /** Why git did not answer at the last look; undefined: it did, or the directory is in no work tree. */
-  get fault(): string | undefined {
-    return this.#fault;
-  }
-
-  /**
-   * The standing of the directory. `files`: what was read of its files last. Undefined: it is in no work tree, git
-   * tracks none of its files, or git does not answer. Never throws; may be called concurrently.
-   */
-  look(files: ReadonlyMap<string, ReadFile>): Promise<DirectoryInGit | undefined> {
+  /** The standing of the directory. `files`: what was read of its files last. Never throws; may run concurrently. */
+  look(files: ReadonlyMap<string, ReadFile>): Promise<DirectoryInGit> {
     const look = this.#looking.then(() => this.#look(files));
     this.#looking = look;
     return look;
   }
 
-  async #look(files: ReadonlyMap<string, ReadFile>): Promise<DirectoryInGit | undefined> {
+  async #look(files: ReadonlyMap<string, ReadFile>): Promise<DirectoryInGit> {
     // Read the marks first: what changes while git answers is then seen at the next look.
     const marks = await marksOf(this.#directory, this.#watched);
     const seen = JSON.stringify([marks, [...files].map(([name, { signature }]) => [name, signature])]);
-    if (seen === this.#seen) return this.#answer;
-    this.#fault = undefined;
-    this.#answer = undefined;
+    if (seen === this.#seen && this.#clock.monotonic() < this.#againAt) return this.#answer;
+    this.#againAt = Number.POSITIVE_INFINITY;
     try {
       const found = (await isInWorkTree(this.#directory))
         ? await standingOf(this.#directory, [...files.keys()])
         : undefined;
-      this.#answer = found?.answer;
+      this.#answer = found?.answer ?? NOT_IN_GIT;
       const watched = found?.watched ?? [];
       // The marks were read of other files than those that matter now: ask once more at the next look.
       this.#seen = String(watched) === String(this.#watched) ? seen : undefined;
       this.#watched = watched;
     } catch (error) {
-      this.#fault = messageOf(error);
+      this.#answer = { ...NOT_IN_GIT, fault: messageOf(error) };
       this.#seen = seen;
+      this.#againAt = this.#clock.monotonic() + AGAIN_AFTER_MS;
     }
     return this.#answer;
   }
@@ -134,7 +136,8 @@ async function standingOf(
       upstream?.ref ?? '',
     ].map((file) => join(shared, file)),
   ];
-  return { answer: known.isTracked ? { standing, ...known } : undefined, watched };
+  const answer = { standing, fault: null, files: known.files, deleted: known.deleted };
+  return { answer: known.isTracked ? answer : undefined, watched };
 }
 
 interface Upstream {

@@ -8,6 +8,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { isAncestor } from '../../../src/configuration-files/history/git-ancestry.js';
 import { GitDirectory } from '../../../src/configuration-files/history/git-directory.js';
 import { gitOriginsOf } from '../../../src/configuration-files/history/git-origins.js';
+import { SystemClock } from '../../../src/loop/system-clock.js';
 import { GitRepository, HAS_GIT } from '../../support/git-repository.js';
 
 const COMMIT = 'c'.repeat(40);
@@ -55,7 +56,9 @@ describe.skipIf(!HAS_GIT)('a hostile repository', () => {
       },
     );
     const files = new Map([['lobby.json', { signature: 'any' }]]);
-    expect((await new GitDirectory(repository.top).look(files))?.standing).toMatchObject({ branch: 'main' });
+    expect((await new GitDirectory(repository.top, new SystemClock()).look(files)).standing).toMatchObject({
+      branch: 'main',
+    });
     expect(await isAncestor(repository.top, repository.git('rev-parse', 'HEAD'), COMMIT)).toBe('unknown');
     expect(existsSync(marker)).toBe(false);
     spawnSync('git', ['-C', repository.top, 'status']);
