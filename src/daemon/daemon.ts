@@ -6,7 +6,7 @@ import type { DashboardFiles } from '../api/dashboard/dashboard-files.js';
 import type { ApiCertificate } from '../channel/trust/api-certificate.js';
 import type { Commands } from '../console/commands.js';
 import type { Master } from '../master.js';
-import { hasFinished, type InstanceRecord } from '../model/instance.js';
+import { hasDoneItsWork, type InstanceRecord } from '../model/instance.js';
 import type { NodeConfiguration, RuntimeOffer } from '../model/node.js';
 import type { RootPaths } from '../node/root.js';
 import { setAsideOf } from '../state/left-of-record.js';
@@ -29,7 +29,7 @@ export class Daemon {
   readonly #assembly: Assembly;
   readonly #wrapper: Wrapper;
   readonly #started: StartedMaster;
-  /** The instances that are ONLINE or have finished, by configuration. */
+  /** The instances that are ONLINE or have done their work, by configuration. */
   readonly #standing: LookupReader<string>;
 
   constructor(assembly: Assembly, wrapper: Wrapper, started: StartedMaster) {
@@ -44,7 +44,7 @@ export class Daemon {
     this.#wrapper = wrapper;
     this.#started = started;
     this.#standing = started.master.state.instances.lookup((record) =>
-      record.desired.goal !== 'remove' && (record.status.state === 'ONLINE' || hasFinished(record))
+      record.desired.goal !== 'remove' && (record.status.state === 'ONLINE' || hasDoneItsWork(record))
         ? [record.configurationName]
         : [],
     );

@@ -16,6 +16,7 @@ import type { NodeConfiguration } from '../model/node.js';
 import { loadMainConfiguration } from '../node/main-configuration.js';
 import { prepareRoot, type RootPaths } from '../node/root.js';
 import { acquireRootLock } from '../node/root-lock.js';
+import { removeUnfinishedStores } from '../store/lmdb/replace.js';
 import { createLogger, type LogTerminal } from '../telemetry/logger.js';
 import { Metrics } from '../telemetry/metrics.js';
 import { RepeatedLog } from '../telemetry/repeated-log.js';
@@ -99,6 +100,7 @@ async function startParts(
   running.onStop(() => locking.then((lock) => lock.release(), ignore));
   const [configuration] = await Promise.all([loadMainConfiguration(paths.configFile), locking]);
   for (const directory of [paths.root, paths.data, paths.cluster]) await removeUnfinishedWrites(directory);
+  await removeUnfinishedStores(paths.store);
   const level = configuration.debug ? 'debug' : configuration.logLevel;
   const log = await createLogger({ file: paths.droverLog, terminal, level });
   running.onStop(() => log.close());

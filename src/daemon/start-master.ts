@@ -249,6 +249,7 @@ function buildDependencies(
     terminals: master.terminals,
     templates: templates.local,
     templateSync: templates,
+    templateDigest: (group, name, storage) => templates.sources.known(group, name, storage),
     extensions,
     beats: master.beats,
     leftOn: async (nodeId, id, signal) => askForLeftDirectories(master.callsOf(nodeId), { id }, signal),

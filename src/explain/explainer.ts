@@ -11,7 +11,7 @@ import type {
   ConfigurationRecord,
 } from '../model/configuration.js';
 import { DroverError } from '../model/errors.js';
-import { hasFinished, type InstanceRecord, isServing } from '../model/instance.js';
+import { hasDoneItsWork, type InstanceRecord, isServing } from '../model/instance.js';
 import type { NodeRecord } from '../model/node.js';
 import type { DrainProgress } from '../model/node-drain.js';
 import { publicMessage } from '../model/public-message.js';
@@ -137,7 +137,7 @@ export class Explainer {
     const { configuration, fileErrors, fileWarnings, service } = shared;
     const all = new Map(this.#visibleOf(name, 'instancesByConfiguration').map((one) => [one.id, one]));
     const wanted = [...all.values()].filter(
-      (record) => record.desired.goal === 'run' && !hasFinished(record),
+      (record) => record.desired.goal === 'run' && !hasDoneItsWork(record),
     );
     return explainConfiguration(
       {
@@ -288,7 +288,9 @@ function byTrouble(a: InstanceRecord, b: InstanceRecord): number {
   return rank(a) - rank(b) || a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1);
 }
 
-function rank({ desired, status }: InstanceRecord): number {
-  if (desired.goal === 'run') return status.state === 'ONLINE' && status.reason === null ? 1 : 0;
+function rank(record: InstanceRecord): number {
+  const { desired, status } = record;
+  if (desired.goal === 'run')
+    return (status.state === 'ONLINE' && status.reason === null) || hasDoneItsWork(record) ? 1 : 0;
   return status.state === 'STOPPED' ? 2 : 0;
 }

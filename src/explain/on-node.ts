@@ -1,6 +1,6 @@
 /** The stories of instances whose node is there and has described them. */
 
-import { hasFinished, isAtRest } from '../model/instance.js';
+import { hasDoneItsWork, hasFinished, isAtRest } from '../model/instance.js';
 import type { InstanceDescription } from '../model/run/instance-description.js';
 import { NO_HOST_PID } from '../model/run/run-identity.js';
 import { countText, durationText, endText, listText } from '../model/words.js';
@@ -195,7 +195,8 @@ function finished(facts: InstanceFacts, seen: InstanceDescription): Story | unde
 
 /** The story of an instance that ended by itself and is not started again. */
 export function finishedStory(facts: InstanceFacts, how: string): Story {
-  return atRest(facts, `has ended, and restartPolicy does not start it again${how}`, 'starts it anew');
+  const story = atRest(facts, `has ended, and restartPolicy does not start it again${how}`, 'starts it anew');
+  return { ...story, isSettled: hasDoneItsWork(facts.record) };
 }
 
 /** Names the process, for a sentence. */

@@ -3,6 +3,7 @@
  * before it takes such an error for a bug of Drover. Costs nothing until an extension runs.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { messageOf } from '../model/errors.js';
 
 export interface FaultOwner {
   /** The directory of the extension's code, for errors that lost their origin on the way. */
@@ -34,11 +35,24 @@ export class ExtensionFaults {
   }
 
   /** Returns true for an error of an extension, and reports the error to it. Called on `uncaughtException`. */
-  takes(error: unknown): boolean {
+  takes(thrown: unknown): boolean {
+    const error = readable(thrown);
     const stack = error instanceof Error ? (error.stack ?? '') : '';
+    // The stack comes first: an error of a microtask has no origin of its own, but that of whatever ran before it.
     const owner =
-      this.#running.getStore() ?? [...this.#owners].find(({ directory }) => stack.includes(`${directory}/`));
+      [...this.#owners].find(({ directory }) => stack.includes(`${directory}/`)) ?? this.#running.getStore();
     owner?.report(error);
     return owner !== undefined;
+  }
+}
+
+/** The thrown value; a plain error in its place where reading it throws, as a Proxy or a getter may. */
+export function readable(thrown: unknown): unknown {
+  try {
+    if (thrown instanceof Error)
+      for (const field of ['message', 'stack', 'code']) String(Reflect.get(thrown, field));
+    return thrown;
+  } catch {
+    return new Error(messageOf(thrown));
   }
 }

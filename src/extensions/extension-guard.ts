@@ -6,7 +6,7 @@ import type { MaybePromise } from '../loop/maybe-promise.js';
 import { DroverError, isErrorCode, messageOf } from '../model/errors.js';
 import { withoutPaths } from '../model/public-message.js';
 import type { Logger } from '../telemetry/logger.js';
-import type { ExtensionFaults, FaultOwner } from './extension-faults.js';
+import { type ExtensionFaults, type FaultOwner, readable } from './extension-faults.js';
 import { hideSecretsIn, type SettingSecret, secretsIn } from './setting-secrets.js';
 
 const MAX_MESSAGE_CHARS = 500;
@@ -60,7 +60,8 @@ export class ExtensionGuard {
   async call<T>(work: () => MaybePromise<T>, isOwn: (error: unknown) => boolean = () => false): Promise<T> {
     try {
       return await this.#run(work);
-    } catch (error) {
+    } catch (thrown) {
+      const error = readable(thrown);
       throw isOwn(error) ? error : this.shown(error);
     }
   }
@@ -80,7 +81,8 @@ export class ExtensionGuard {
   }
 
   /** The error in the form for people and clients: one line, without secrets and without paths of this machine. */
-  shown(error: unknown): Error {
+  shown(thrown: unknown): Error {
+    const error = readable(thrown);
     const told = this.#hide(messageOf(error).slice(0, MAX_HIDDEN_CHARS));
     const placeless = error instanceof DroverError ? told : withoutPaths(told);
     const message = placeless.replace(/\s+/g, ' ').slice(0, MAX_MESSAGE_CHARS);

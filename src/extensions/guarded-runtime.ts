@@ -8,6 +8,7 @@ import { withDeadline } from '../loop/deadline.js';
 import type { MaybePromise } from '../loop/maybe-promise.js';
 import { DroverError, messageOf } from '../model/errors.js';
 import type { RuntimeOffer } from '../model/node.js';
+import { problemOf } from '../model/public-message.js';
 import { exitSchema } from '../model/run/past-exit.js';
 import { type RunIdentity, runIdentitySchema } from '../model/run/run-identity.js';
 import type { StopTo } from '../model/stopping.js';
@@ -54,16 +55,15 @@ export class GuardedRuntime implements Runtime {
   }
 
   async start(spec: StartSpec): Promise<RunIdentity> {
-    const identity = await this.#bounded('start', CALL_LIMIT_MS, () => this.#inner.start(spec));
-    return runIdentitySchema.parse(identity);
+    return this.#answer('start', runIdentitySchema, () => this.#inner.start(spec));
   }
 
   async adopt(): Promise<readonly Held[]> {
-    return heldSchema.parse(await this.#bounded('adopt', CALL_LIMIT_MS, () => this.#inner.adopt()));
+    return this.#answer('adopt', heldSchema, () => this.#inner.adopt());
   }
 
   async list(): Promise<readonly Held[]> {
-    return heldSchema.parse(await this.#bounded('list', CALL_LIMIT_MS, () => this.#inner.list()));
+    return this.#answer('list', heldSchema, () => this.#inner.list());
   }
 
   /** A runtime of an extension sends the signal as it sees fit: its main processes are not asked for. */
@@ -129,6 +129,15 @@ export class GuardedRuntime implements Runtime {
       this.#guard.report(error);
       return () => undefined;
     }
+  }
+
+  /** The answer of the runtime, checked within the guard, so that a wrong answer is told as its fault. */
+  #answer<T>(what: string, schema: z.ZodType<T>, work: () => unknown): Promise<T> {
+    return this.#bounded(what, CALL_LIMIT_MS, async () => {
+      const { data, error } = schema.safeParse(await work());
+      if (error !== undefined) throw new Error(`its answer to ${what} is not valid: ${problemOf(error)}`);
+      return data as T;
+    });
   }
 
   async #bounded<T>(what: string, limitMs: number, work: () => MaybePromise<T>): Promise<T> {

@@ -184,6 +184,8 @@ export class ExtensionRegistry implements Part {
       entry.module = module;
       const settings = await readSettings(directory);
       const load = (): Promise<unknown> => loadModule(module.file);
+      // The last line of the log names an extension whose loop holds up the start for ever.
+      this.#options.logger.info({ extension: id }, `extension ${id} starts`);
       await this.#activate(entry, { directory: module.directory, settings, load });
     });
   }

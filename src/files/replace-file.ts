@@ -54,10 +54,15 @@ export async function replaceFile(
 }
 
 /**
- * Removes temporary files that `replaceFile` left in `directory`, as far as it can. Never call it while a write is
- * under way.
+ * Removes temporary files that `replaceFile` left in `directory` at least `ageMs` ago, as far as it can. Pass an age
+ * where another process may write just now. Default: 0.
  */
-export async function removeUnfinishedWrites(directory: string): Promise<void> {
-  for (const name of await readdir(directory).catch(() => []))
-    if (TEMPORARY_FILE.test(name)) await rm(join(directory, name), { force: true }).catch(() => undefined);
+export async function removeUnfinishedWrites(directory: string, ageMs = 0): Promise<void> {
+  for (const name of await readdir(directory).catch(() => [])) {
+    if (!TEMPORARY_FILE.test(name)) continue;
+    const file = join(directory, name);
+    const status = await stat(file).catch(() => undefined);
+    if (status !== undefined && Date.now() - status.mtimeMs >= ageMs)
+      await rm(file, { force: true }).catch(() => undefined);
+  }
 }

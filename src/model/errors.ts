@@ -128,5 +128,10 @@ export function isErrorCode(text: string): text is ErrorCode {
 
 /** The message of any thrown value, for a log line or a status message; never throws itself. */
 export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  try {
+    return String(error instanceof Error ? error.message : error);
+  } catch {
+    // The value is of foreign code, such as an extension's, and its own text throws.
+    return 'an error whose text cannot be read';
+  }
 }

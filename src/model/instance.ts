@@ -105,7 +105,10 @@ export const storedStatusSchema = z.object({
   lastHeartbeat: z.number(),
   /** The `lastHeartbeat` of the last PUT state, which clients see until a later sign of life. Absent: it had none. */
   saidHeartbeat: z.number().optional(),
-  /** The instance ended or could not be started twice in a row, and has not been up for a minute since. Absent: no. */
+  /**
+   * The instance ended or could not be started twice in a row, and has not been up for a minute since. Also: its server
+   * made itself a daemon, and is not started again. Absent: neither holds.
+   */
   keepsFailing: z.literal(true).optional(),
   players: z.number().nullable(),
   maxPlayers: z.number().nullable(),
@@ -211,6 +214,11 @@ export function hasFinished({ desired, status }: Pick<InstanceRecord, 'desired' 
   if (desired.goal !== 'run' || status.pid !== null) return false;
   // Look at `endedAt` first: a client may have reported another state meanwhile.
   return status.endedAt !== undefined || (status.state === 'STOPPED' && status.reason === 'exited');
+}
+
+/** True when an instance has finished as it should: a server that made itself a daemon, which was ended, has not. */
+export function hasDoneItsWork(record: Pick<InstanceRecord, 'desired' | 'status'>): boolean {
+  return hasFinished(record) && record.status.keepsFailing !== true;
 }
 
 /**

@@ -5,7 +5,7 @@ import { fileStateSchema, type StatedFile } from '../configuration-files/file-st
 import { warningTexts } from '../explain/files.js';
 import type { ConfigurationRecord } from '../model/configuration.js';
 import { type FileInGit, fileInGitSchema } from '../model/git-standing.js';
-import { hasFinished, type InstanceRecord, isServing } from '../model/instance.js';
+import { hasDoneItsWork, type InstanceRecord, isServing } from '../model/instance.js';
 import { visibleInstances } from '../state/instance-writes.js';
 import { instancesByAge, statesOfFiles } from './configuration-file-list.js';
 import type { Reads } from './reads.js';
@@ -16,7 +16,9 @@ export const configurationSummarySchema = z.object({
   online: z
     .int()
     .describe('instances that are ONLINE, without those that run nothing or fail again and again'),
-  finished: z.int().describe('instances that ended and that their restart policy does not start again'),
+  finished: z
+    .int()
+    .describe('instances that have done their work: their restart policy does not start them again'),
   instances: z.int().describe('all instances'),
   minimum: z.int(),
   ramMB: z.int(),
@@ -123,7 +125,7 @@ function countInstances(records: Iterable<InstanceRecord>): Map<string, Count> {
     const { online, finished, all } = counts.get(configurationName) ?? { online: 0, finished: 0, all: 0 };
     counts.set(configurationName, {
       online: online + (isServing(record) ? 1 : 0),
-      finished: finished + (hasFinished(record) ? 1 : 0),
+      finished: finished + (hasDoneItsWork(record) ? 1 : 0),
       all: all + 1,
     });
   }

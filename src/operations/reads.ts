@@ -57,6 +57,8 @@ export interface Reads {
     | 'warnings'
   >;
   readonly templates: Pick<LocalTemplates, 'details' | 'groups' | 'listFiles' | 'onChange' | 'openFile'>;
+  /** See `TemplateSources.known`. */
+  templateDigest(group: string, name: string, storage: string): Promise<string | null>;
   readonly extensions: Pick<ExtensionRegistry, 'commands' | 'list'>;
   readonly explainer: Explainer;
   readonly audit: AuditTrail;

@@ -4,15 +4,18 @@
  */
 import { createHash } from 'node:crypto';
 import { stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { z } from 'zod';
 import { readRegular } from '../files/read-regular.js';
-import { replaceFile } from '../files/replace-file.js';
+import { removeUnfinishedWrites, replaceFile } from '../files/replace-file.js';
 import { isMissing } from '../files/system-error.js';
 import { DroverError, messageOf } from '../model/errors.js';
 import { problemOf } from '../model/public-message.js';
 import type { Entry, StoreState } from './store.js';
 
+/** The age at which a temporary file beside a backup is one of a backup that was cut off, which holds secrets. */
+const CUT_OFF_MS = 3_600_000;
 const CHECKED_LINE = /^([0-9a-f]{8}) (.*)$/s;
 
 const counts = { revision: z.int().min(0), entries: z.int().min(0) };
@@ -39,6 +42,7 @@ export async function writeBackup(file: string, { entries, revision }: StoreStat
       if (!isMissing(error)) throw error;
     });
     if (present?.isFile() === false) throw new Error('it is not a regular file');
+    await removeUnfinishedWrites(dirname(file), CUT_OFF_MS);
     await replaceFile(file, `${headOf({ revision, entries: entries.length }, body)}\n${body}`);
   } catch (error) {
     throw new DroverError('DRV_DISK_WRITE_FAILED', `${file} cannot be written: ${messageOf(error)}`);

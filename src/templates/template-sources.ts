@@ -70,6 +70,12 @@ export class TemplateSources {
     return others === undefined ? here : others.inForce(`${group}/${name}`, here);
   }
 
+  /** The digest as it is known now, without a word to a storage; null: it is not known, or there is no such template. */
+  async known(group: string, name: string, storage: string): Promise<string | null> {
+    if (storage !== LOCAL_STORAGE) return this.#options.stored.last({ storage, group, name });
+    return await this.digest(group, name, storage).catch(() => null);
+  }
+
   /** See `StorageLibrary.news`. Undefined for a local template: its digest always is that of its files now. */
   news(group: string, name: string, storage: string): string | undefined {
     return storage === LOCAL_STORAGE ? undefined : this.#options.stored.news({ storage, group, name });

@@ -2,8 +2,8 @@
  * The promises of screen and tmux runtimes beyond those of all runtimes. The death of a session owner loses,
  * doubles and ends nothing, and nothing else on the machine is touched.
  */
-import { readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readProcess } from '../../src/files/processes.js';
 import { segmentsOf } from '../../src/logs/segments.js';
@@ -189,6 +189,41 @@ export function testSessions(open: () => SessionWorld): void {
           const bytes = files().map((name) => statSync(join(world.runDirectory('aaaaaa'), name)).size);
           expect(bytes.reduce((sum, size) => sum + size, 0)).toBeLessThan(5 * SPOOL_BYTES);
         });
+      });
+    });
+
+    describe('the directories of the runs', () => {
+      it('are made anew when they are removed: console, output, owner and exit go on', async () => {
+        const command = 'echo up; while read -r line; do echo "got $line"; done';
+        const spec = world.spec('aaaaaa', command);
+        await runtime.start(spec);
+        await untilLogged('aaaaaa', 'up');
+        rmSync(dirname(world.runDirectory('aaaaaa')), { recursive: true });
+        const next = world.spec('bbbbbb', 'read -r line; exit 2');
+        await runtime.start(next);
+        await untilLogged(
+          'aaaaaa',
+          '[drover] the directory of this run was removed: what was written since the last line here may be lost',
+        );
+        await until(() => runtime.write(spec, Buffer.from('one\n')));
+        await untilLogged('aaaaaa', 'got one');
+        await runtime.release();
+        await killOwner();
+        useRuntime();
+        expect(await runtime.adopt()).toHaveLength(2);
+        await until(() => runtime.write(spec, Buffer.from('two\n')));
+        await untilLogged('aaaaaa', 'got two');
+        expect((await world.lines('aaaaaa')).filter((line) => line.startsWith('got'))).toEqual([
+          'got one',
+          'got two',
+        ]);
+        await runtime.write(next, Buffer.from('\n'));
+        expect(await exits.until(next)).toMatchObject({ code: 2 });
+        await runtime.signal(spec, 'SIGKILL');
+        await exits.until(spec);
+        await runtime.acknowledge(spec);
+        await runtime.acknowledge(next);
+        await until(() => expect(world.toolServers()).toEqual([]));
       });
     });
 

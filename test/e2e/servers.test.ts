@@ -27,6 +27,8 @@ const PROGRAMS: Readonly<Record<string, string>> = {
   minetest: '/usr/lib/minetest/minetestserver',
   freeciv: '/usr/games/freeciv-server',
 };
+/** The servers that read their settings again at SIGHUP. */
+const RELOADED = ['nginx', 'gunicorn', 'postgres', 'mosquitto', 'prosody'];
 const NEEDS_SCREEN = ['minecraft', 'freeciv'];
 /** Stands for the server of Minecraft, whose licence has to be accepted by a person. */
 const WORLD = `public class Server {
@@ -91,6 +93,11 @@ describe('the servers of the page', () => {
       const [instance] = await world.untilOnline(name, configurationOf(name).minimumServiceCount ?? 0);
       const id = instance?.id ?? '';
       expect(await world.api.send('GET', `/configurations/${name}/why`)).toMatchObject({ status: 200 });
+      if (RELOADED.includes(name)) {
+        const told = await world.api.send('POST', `/instances/${id}/signal`, { signal: 'SIGHUP' });
+        expect(told).toMatchObject({ status: 200 });
+        expect(await world.api.instance(id)).toMatchObject({ state: 'ONLINE', restarts: 0 });
+      }
       if (configurationOf(name).static !== true) return;
       await world.api.lifecycle(id, 'stop');
       await until(async () => expect((await world.api.instance(id)).state).toBe('STOPPED'));

@@ -30,9 +30,10 @@ fetch_node() {
     printf '%s' "$scratch/node-$1/node_modules/node/bin"
 }
 
-# Everything that is in the repository or would be, as it lies here now.
+# Everything that is in the repository or would be, as it lies here now, in a repository of its own: some tests list its
+# files.
 copy_checkout() {
-  mkdir "$1" && git ls-files -z --cached --others --exclude-standard --deduplicate |
+  git init --quiet "$1" && git ls-files -z --cached --others --exclude-standard --deduplicate |
     while IFS= read -r -d '' file; do if [[ -f $file ]]; then printf '%s\0' "$file"; fi; done |
     tar --create --null --files-from=- | tar --extract --directory "$1"
 }

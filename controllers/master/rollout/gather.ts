@@ -1,6 +1,12 @@
 /** Gathers the members of a rollout from the records of the instances, and notes since when each is up. */
 
-import { hasFinished, type InstanceRecord, isAtRest, playersOf } from '../../../src/model/instance.js';
+import {
+  hasDoneItsWork,
+  hasFinished,
+  type InstanceRecord,
+  isAtRest,
+  playersOf,
+} from '../../../src/model/instance.js';
 import type { NodeRecord } from '../../../src/model/node.js';
 import type { Update } from '../../../src/model/update.js';
 import type { ContentInForce } from '../../../src/state/contents-in-force.js';
@@ -123,7 +129,7 @@ export class Members {
 
   #isUp(record: InstanceRecord): boolean {
     const { state, awaitsReport, awaitsRestart, exitCode } = record.status;
-    if (hasFinished(record)) return exitCode === 0;
+    if (hasFinished(record)) return exitCode === 0 && hasDoneItsWork(record);
     // Until the node has taken up the restart, the record still shows the earlier run.
     const isKnown = awaitsReport === undefined && awaitsRestart === undefined;
     return state === 'ONLINE' && isKnown && this.#conditionOf(record) === 'connected';

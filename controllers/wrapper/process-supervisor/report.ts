@@ -62,9 +62,13 @@ function installedOf({ phase, installed, begunAt }: Handle): Pick<Report, 'insta
   return { installed: { at: installed.at ?? begunAt ?? 0, templates } };
 }
 
-/** True from the second failure in a row until the failures are forgiven. */
+/**
+ * True from the second failure in a row until the failures are forgiven. A finished instance failed when its end with
+ * code 0 has a cause: it left a daemon (`causeOfLeft`).
+ */
 function keepsFailing(facts: SupervisorFacts, handle: Handle): boolean {
-  return handle.streak > 1 && !isFinished(facts, handle);
+  if (isFinished(facts, handle)) return handle.exit?.code === 0 && handle.exit.cause !== undefined;
+  return handle.streak > 1;
 }
 
 function warningOf(handle: Handle): Pick<Report, 'warning'> {

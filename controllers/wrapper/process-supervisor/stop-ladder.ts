@@ -62,8 +62,10 @@ export function planRemains({ run, stop }: Handle, phase: Remaining, now: number
  * sent. When the time of that stop is over and the process still lives, the stop is forgotten.
  */
 export function planSpared({ stop }: Handle, stopping: Stopping, now: number): SupervisorPlan {
-  const killInMs = stopping.signal === 'none' ? 0 : (killDueInMs(stopping, stop, now) ?? 0);
-  return killInMs <= 0 ? { steps: [{ do: 'settle-stop' }] } : { steps: [], recheckInMs: killInMs };
+  const { signal, since, signalledAt } = stopping;
+  const isOver = signal === 'none' || signal === 'SIGKILL';
+  const leftMs = isOver ? 0 : Math.max(since + stop.timeoutMs, signalledAt + stop.timeoutMs / 2) - now;
+  return leftMs <= 0 ? { steps: [{ do: 'settle-stop' }] } : { steps: [], recheckInMs: leftMs };
 }
 
 /** The next signal of a stop under way, and when it is due. */

@@ -89,11 +89,12 @@ export function describeInstance(details: InstanceDetails, now: number): Promise
   });
 }
 
-/** `lobby/paper (3f2a91c07be4, installed 5 min ago)`. */
+/** `lobby/paper (3f2a91c07be4, installed 5 min ago, older: the template has changed since)`. */
 function versionText(template: InstanceDetails['templates'][number], now: number): string {
-  const { group, name, digest, installedAt }: Partial<typeof template> = template;
+  const { group, name, digest, installedAt, isCurrent }: Partial<typeof template> = template;
   if (digest == null || installedAt == null) return `${group}/${name}`;
-  return `${group}/${name} (${digest}, installed ${durationText(Math.max(0, now - installedAt))} ago)`;
+  const older = isCurrent === false ? ', older: the template has changed since' : '';
+  return `${group}/${name} (${digest}, installed ${durationText(Math.max(0, now - installedAt))} ago${older})`;
 }
 
 const BYTES_PER_MB = 1024 * 1024;

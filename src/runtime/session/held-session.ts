@@ -46,7 +46,7 @@ export class HeldSession implements HeldRun {
   readonly #input: LiteralInput;
   readonly #inputQueue: InputQueue;
   readonly #views: SessionViews;
-  readonly #watch: RunDirectoryWatch;
+  #watch: RunDirectoryWatch;
   readonly #endMark: Buffer;
   readonly #rotation: SpoolRotation;
   #processes: SessionProcesses;
@@ -60,6 +60,7 @@ export class HeldSession implements HeldRun {
    */
   #isPast = false;
   #suspiciousLooks = 0;
+  #restoring: Promise<void> | undefined;
   #removal: Promise<void> | undefined;
 
   /** Starts the session. Resolves when its command is about to run. Throws an Error for the operator. */
@@ -139,7 +140,7 @@ export class HeldSession implements HeldRun {
     this.#rotation = new SpoolRotation(services.tool, directory);
     this.#processes = this.#readProcesses();
     this.#endMark = Buffer.from(endMark(record.nonce));
-    this.#watch = new RunDirectoryWatch(directory.directory, () => this.#wake());
+    this.#watch = this.#newWatch();
   }
 
   get name(): string {
@@ -167,6 +168,7 @@ export class HeldSession implements HeldRun {
   close(): void {}
 
   async forget(): Promise<void> {
+    await this.#restoring;
     await this.#removal;
     let isGone = false;
     while (!isGone)
@@ -185,6 +187,7 @@ export class HeldSession implements HeldRun {
    */
   look(): void {
     if (this.#pump === undefined || this.#isEnding) return;
+    if (this.#directory.isRemoved) this.#restore();
     if (this.#pump.isBehind) this.#wake();
     this.#rotation.look();
     this.#input.look();
@@ -197,6 +200,34 @@ export class HeldSession implements HeldRun {
       this.#drain();
       this.#finish(KILLED);
     }
+  }
+
+  /** Makes the run's directory anew. A later look tries again when that fails. */
+  #restore(): void {
+    const again = async (pump: OutputPump): Promise<void> => {
+      await this.#directory.restore(this.#record);
+      await this.#services.tool.reopen(this.#directory);
+      this.#watch.close();
+      this.#watch = this.#newWatch();
+      pump.restart();
+    };
+    // Move what the tool wrote into the removed file.
+    this.#drain();
+    if (this.#pump === undefined || this.#isEnding) return;
+    this.#restoring ??= again(this.#pump)
+      .catch((error: unknown) => {
+        process.stderr.write(`${this.#directory.name} cannot be made anew: ${error}\n`);
+        return this.#directory.remove();
+      })
+      .catch(() => undefined)
+      .finally(() => {
+        this.#restoring = undefined;
+        this.#wake();
+      });
+  }
+
+  #newWatch(): RunDirectoryWatch {
+    return new RunDirectoryWatch(this.#directory.directory, () => this.#wake());
   }
 
   /** Gives the terminal back to people when an earlier owner was killed while it wrote input. */
@@ -271,7 +302,7 @@ export class HeldSession implements HeldRun {
 
   /** Moves some output. True: no more output now, or the session has ended. */
   #pumpOnce(): boolean {
-    if (this.#pump === undefined || this.#isEnding) return true;
+    if (this.#pump === undefined || this.#isEnding || this.#restoring !== undefined) return true;
     const { tool } = this.#services;
     const died = this.#processes.isShellAlive ? undefined : tool.readDied?.(this.#directory);
     const { exit, isDone } = this.#pump.run((bytes, isLast) => this.#findEnd(bytes, isLast));

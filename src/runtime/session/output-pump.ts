@@ -24,6 +24,8 @@ export interface OutputPumpOptions {
 /** Tells how many of the bytes at the spool's place are output. `isLast`: the spool holds no bytes after them yet. */
 type FindEnd = (bytes: Buffer, isLast: boolean) => SpoolEnd;
 
+const REMOVED =
+  '[drover] the directory of this run was removed: what was written since the last line here may be lost\n';
 /** The most bytes moved in one turn, because the owner has other sessions too. */
 const TURN_BYTES = 1024 * 1024;
 
@@ -87,6 +89,14 @@ export class OutputPump {
       if (exit !== undefined || (ready === 0 && !this.#beginAgain())) return { exit, isDone: true };
     }
     return { exit: undefined, isDone: false };
+  }
+
+  /** Goes on with the first spool file of a directory that was made anew, and says so in the log. */
+  restart(): void {
+    this.#options.log.endLine();
+    this.#options.log.write(Buffer.from(REMOVED));
+    this.#spool.restart();
+    this.#save();
   }
 
   /** The run's output so far; undefined while the log could not be opened. */

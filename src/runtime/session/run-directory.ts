@@ -2,7 +2,7 @@
  * The directory of one run. It holds everything that a new owner needs to replace a killed owner. Files are written
  * beside and then renamed, so that a reader finds either the old or the new file.
  */
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { readdir, rmdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
@@ -68,6 +68,8 @@ export class RunDirectory implements SessionRun {
   readonly run: number;
   readonly name: string;
   readonly directory: string;
+  /** The content of the file `pid`, which the session's shell wrote; as last read. */
+  #shell = '';
 
   constructor(parent: string, { instanceId, run }: { readonly instanceId: string; readonly run: number }) {
     this.instanceId = instanceId;
@@ -87,8 +89,19 @@ export class RunDirectory implements SessionRun {
   /** Creates the directory with only the record in it; an old directory is removed. */
   async create(record: RunRecord): Promise<void> {
     await this.remove();
-    mkdirSync(this.directory, { mode: 0o700 });
+    mkdirSync(this.directory, { recursive: true, mode: 0o700 });
     this.#write('run.json', { ...record, inode: this.#inode });
+  }
+
+  /** True when the directory, or all in it, was removed from outside. */
+  get isRemoved(): boolean {
+    return !existsSync(join(this.directory, 'run.json'));
+  }
+
+  /** Creates the directory anew, with the processes of the session that goes on. */
+  async restore(record: RunRecord): Promise<void> {
+    await this.create(record);
+    writeFileSync(join(this.directory, 'pid'), this.#shell, { mode: 0o600 });
   }
 
   /**
@@ -147,7 +160,8 @@ export class RunDirectory implements SessionRun {
 
   /** The session's shell and program; undefined until both have begun. */
   get processes(): { readonly shell: ProcessStamp; readonly program: ProcessStamp } | undefined {
-    const [shell, program] = this.#text('pid').split('\n').map(readStamp);
+    this.#shell = this.#text('pid') || this.#shell;
+    const [shell, program] = this.#shell.split('\n').map(readStamp);
     return shell === undefined || program === undefined ? undefined : { shell, program };
   }
 

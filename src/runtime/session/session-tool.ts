@@ -127,6 +127,9 @@ export interface SessionTool {
    */
   rotate?(run: SessionRun, next: number): Promise<void>;
 
+  /** Makes output go to the first spool file again: the run's directory was removed from outside, and is made anew. */
+  reopen(run: SessionRun): Promise<void>;
+
   /**
    * Splits bytes of the spool into output and the tool's own closing words, for tools that write the end into the spool
    * (screen). Bytes that may begin such words do not count as output until more is known. Absent: all bytes are output.

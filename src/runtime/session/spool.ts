@@ -84,6 +84,12 @@ export class Spool {
     return true;
   }
 
+  /** Goes to the beginning of the first file: all files were removed from outside, and the tool begins there again. */
+  restart(): void {
+    this.close();
+    this.#place = { file: 0, offset: 0 };
+  }
+
   /** Removes the files before the current file, including those that an earlier owner left. */
   clear(): void {
     for (let file = this.#place.file - 1; file >= 0 && existsSync(this.#pathOf(file)); file--)

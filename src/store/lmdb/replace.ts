@@ -39,6 +39,15 @@ export async function replaceStore(directory: string, state: StoreState): Promis
   return kept;
 }
 
+/**
+ * Removes what a `replaceStore` that was cut off left below `stores`, as far as it can. Call it while this root is
+ * locked. A copy of a former store stays.
+ */
+export async function removeUnfinishedStores(stores: string): Promise<void> {
+  for (const name of ['master', 'node'])
+    await removeStoreFiles(join(stores, `${name}.new`)).catch(() => undefined);
+}
+
 /** A name for the former content of a directory, which nothing has yet. */
 export function newNameBeside(directory: string): string {
   return `${directory}.${new Date().toISOString().replace(/[:.]/g, '-')}`;

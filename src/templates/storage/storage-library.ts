@@ -86,6 +86,11 @@ export class StorageLibrary implements Part {
     return await this.#copyOf(template).digest();
   }
 
+  /** The digest that the master's copy had when it was last read; null: there is no copy. Asks no provider. */
+  last(template: StoredTemplate): string | null {
+    return this.#copies.get(keyOf(template))?.last ?? null;
+  }
+
   /** A reason for a person why a newer copy may come soon; undefined: no look is under way, or the storage fails. */
   news(template: StoredTemplate): string | undefined {
     return this.#copies.get(keyOf(template))?.news;

@@ -34,9 +34,11 @@ describe.skipIf(CHROMIUM === undefined)('the dashboard in Chromium (skipped wher
     shared = one;
   });
   beforeEach(async () => {
+    shared.daemon.template('games', 'lobby', { motd: 'Welcome' });
     shared.daemon.configure('lobby', {
       command: PROGRAM,
       minimumServiceCount: 1,
+      templateInstallationConfig: { allOf: [{ group: 'games', name: 'lobby' }] },
       environmentVariables: { MOTD: 'Welcome', DATABASE_PASSWORD: 'hunter2' },
     });
     const [instance] = await shared.daemon.untilOnline('lobby', 1);
@@ -99,6 +101,19 @@ describe.skipIf(CHROMIUM === undefined)('the dashboard in Chromium (skipped wher
       'ready',
       'burst 30 of 30',
     ]);
+  });
+
+  it('shows which version of its template it has, and that the template has changed since', async () => {
+    const { page } = await openInstance('tab=details');
+    await page.getByText(/^games\/lobby [0-9a-f]{12} current$/).waitFor();
+    shared.daemon.template('games', 'lobby', { motd: 'Hello' });
+    await page.getByText(/^games\/lobby [0-9a-f]{12} older: the template has changed since$/).waitFor();
+    const { text } = await shared.daemon.api.send('POST', '/commands/execute', {
+      command: `instance info ${id}`,
+    });
+    expect(text).toMatch(
+      /games\/lobby \([0-9a-f]{12}, installed .* ago, older: the template has changed since\)/,
+    );
   });
 
   it('attaches a terminal that can be left with the keyboard', async () => {

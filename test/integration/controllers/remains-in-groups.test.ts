@@ -6,6 +6,7 @@ import {
   runKeyOf,
 } from '../../../src/runtime/limits/resource-limits.js';
 import { ControlPlane, type TestNode } from '../../support/control-plane/control-plane.js';
+import { NO_FILES } from '../../support/control-plane/explain-facts.js';
 import { FakeClock } from '../../support/fake-clock.js';
 
 /** The groups that hold a process, by `<instance>.<run>`. It ends with the second kill. */
@@ -78,4 +79,29 @@ it('names what an end with code 0 left, and how its server stays in the foregrou
   used.clear();
   await clock.advance(500);
   expect(runs()).toEqual([1, 2]);
+});
+
+it('counts a server that made itself a daemon, and is not started again, as one that is missing', async () => {
+  const explainer = plane.master.explainer(NO_FILES);
+  await plane.putConfiguration({
+    name: 'b',
+    runtime: 'process',
+    command: 'run',
+    restartPolicy: 'on-failure',
+  });
+  await clock.advance(200);
+  const [daemon = ''] = node.runtime.alive.filter((one) => one !== id);
+  used.add(`${daemon}.1`);
+  node.runtime.names = ['redis-server'];
+  node.runtime.end(daemon, { code: 0, signal: null });
+  await clock.advance(60_000);
+  const { verdict, isSettled } = await explainer.configuration('b');
+  expect([verdict, isSettled]).toEqual([
+    `b has 0 of 1 instance ONLINE: ${daemon} has ended, and restartPolicy does not start it again: its process ended (its main process ended with code 0 and left 1 process (redis-server) that was in its group: run it in the foreground (--daemonize no)).`,
+    false,
+  ]);
+  expect((await explainer.instance(daemon)).isSettled).toBe(false);
+  expect(plane.master.metricSources().actualOf('b')).toBe(0);
+  // It holds its slot all the same: a new one in its place would do no better.
+  expect(plane.records().filter(({ configurationName }) => configurationName === 'b')).toHaveLength(1);
 });

@@ -111,8 +111,8 @@ describe('a runtime of an extension', () => {
         },
       }),
     );
-    await expect(runtime.start(SPEC)).rejects.toThrow();
-    await expect(runtime.adopt()).rejects.toThrow();
+    await expect(runtime.start(SPEC)).rejects.toThrow(/^runtime plain: its answer to start is not valid: /);
+    await expect(runtime.adopt()).rejects.toThrow('its answer to adopt is not valid: 0');
     expect(runtime.isGroupGone(RUN)).toBe(false);
     const exits: unknown[] = [];
     runtime.onExit((run) => exits.push(run));

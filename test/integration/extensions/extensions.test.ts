@@ -2,6 +2,8 @@
 import { chmodSync, chownSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { COMMAND_PATHS } from '../../../src/command-tree/commands.js';
+import { messageOf } from '../../../src/model/errors.js';
 import { FakeClock } from '../../support/fake-clock.js';
 import { ExtensionWorld } from '../../support/templates/extension-world.js';
 import { forever } from '../../support/templates/template-trees.js';
@@ -110,6 +112,48 @@ describe('the registry of extensions', () => {
     expect(states()).toEqual([expect.stringContaining(`x failed: `), 'y active']);
     expect(world.status('x')?.error).toContain(message);
     expect(world.log).toContain(`error: extension x is not used: ${world.status('x')?.error}`);
+  });
+
+  it.each([
+    [
+      'a message that throws',
+      "Object.defineProperty(new Error(), 'message', { get() { throw new Error('no'); } })",
+    ],
+    [
+      'a code that throws',
+      "Object.defineProperty(new Error(), 'code', { get() { throw new Error('no'); } })",
+    ],
+    ['no text at all', 'Object.create(null)'],
+    [
+      'a Proxy of traps',
+      "new Proxy({}, { get() { throw new Error('no'); }, getPrototypeOf() { throw 1; } })",
+    ],
+  ])('reports one that throws %s', async (_what, thrown) => {
+    world.write('x/index.js', `throw ${thrown};`);
+    world.extension(
+      'y',
+      `context.registerCommand({ name: 'do', description: '', run() { throw ${thrown}; } });`,
+    );
+    const registry = await world.start();
+    const text = /^(an error whose text cannot be read)?$/;
+    expect(states()).toEqual([expect.stringMatching('x failed: '), 'y active']);
+    expect(world.status('x')?.error).toMatch(text);
+    const io = { print: () => undefined, signal: new AbortController().signal };
+    const error: unknown = await registry
+      .commands()[0]
+      ?.run([], io)
+      ?.catch((said: unknown) => said);
+    expect(messageOf(error)).toMatch(text);
+  });
+
+  it('refuses the words of every command of Drover', async () => {
+    for (const path of COMMAND_PATHS) {
+      const [word = ''] = path.split(' ');
+      world.extension(word, `context.registerCommand({ name: '${word}', description: '', run() {} });`);
+    }
+    await world.start();
+    for (const { id, error } of world.registry?.list() ?? [])
+      if (id !== 'http' && id !== 's3') expect(error).toBe(`command "${id}" is one of Drover's own`);
   });
 
   it('reports a syntax error', async () => {

@@ -66,7 +66,7 @@ describe('what an instance uses', () => {
     const usageOf = (one: string) => plane.master.usageOf(one);
     expect(
       await describeInstance(
-        detailsOf(record, given<RouteNeeds>({ configurations, usageOf, beats: plane.master.beats })),
+        await detailsOf(record, given<RouteNeeds>({ configurations, usageOf, beats: plane.master.beats })),
         clock.now(),
       ),
     ).toMatch(/^uses +45 MB of RAM, 12 % of a core, 11 s of CPU time since its start, 3 processes$/m);

@@ -22,6 +22,7 @@ import { writeBackup } from '../../../src/store/backup-file.js';
 import { EPOCH_BASE, lastInCommon, lineOf } from '../../../src/store/epoch-base.js';
 import { EtcdClient } from '../../../src/store/etcd/wire/client.js';
 import { fillStore, openStore } from '../../../src/store/lmdb/open.js';
+import { removeUnfinishedStores } from '../../../src/store/lmdb/replace.js';
 import type { StoreState } from '../../../src/store/store.js';
 import { type EtcdCluster, hasEtcd, startEtcd } from '../../support/etcd/etcd-server.js';
 import { newPrefix, openTestStore } from '../../support/etcd/etcd-world.js';
@@ -164,6 +165,15 @@ it('comes back from a backup, and keeps what it replaces', async () => {
   // What nodes have seen beyond the backup is not of this state, however far it goes on.
   const line = lineOf(restored.entries.find(({ key }) => key === EPOCH_BASE)?.value);
   expect(lastInCommon(line, 0)).toBe(before.revision);
+});
+
+it('leaves nothing of a restore that was cut off once the node has started', async () => {
+  await configure({ kind: 'lmdb' });
+  const state = await fillFile();
+  await fillStore(`${directory}.new`, state);
+  await removeUnfinishedStores(paths.store);
+  expect(await readdir(paths.store)).toEqual(['master']);
+  await removeUnfinishedStores(paths.store);
 });
 
 it('says what to remove when an earlier fill of the directory was cut short', async () => {

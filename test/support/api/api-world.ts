@@ -483,6 +483,7 @@ export class ApiWorld {
       },
       terminals: { attach: (record, size, signal) => this.attach(record, size, signal) },
       templates: this.templates.local,
+      templateDigest: (group, name) => this.templates.library.digest(group, name),
       templateSync: this.templates.sync,
       beats: this.beats,
       leftOn: async () => [],

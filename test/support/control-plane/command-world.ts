@@ -250,6 +250,7 @@ export class CommandWorld {
         },
       },
       templates: Object.assign(this.#templates.local, { groups: () => this.groups }),
+      templateDigest: async () => null,
       templateSync: {
         fromStorage: async (group, name, storage) => {
           if (storage !== 's3')

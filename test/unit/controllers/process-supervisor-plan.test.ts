@@ -437,6 +437,14 @@ describe('the plan of the process supervisor', () => {
       expect(decide({ handle: running({}, { stopping: stopping('SIGKILL', 100) }) })).toEqual([
         'settle-stop',
       ]);
+      const ordered = stopOf(WITH_COMMAND);
+      const commanded = (ms: number) =>
+        decide({
+          handle: running({ stop: ordered }, { stopping: stopping(null, ms) }),
+          ...wantedToStop(ordered, 'run'),
+        });
+      expect(commanded(ordered.timeoutMs - 1000)).toEqual(['look again in 1000 ms']);
+      expect(commanded(ordered.timeoutMs)).toEqual(['settle-stop']);
     });
   });
 

@@ -64,6 +64,20 @@ describe('a configuration', () => {
     ]);
   });
 
+  it('is not well with a server that made itself a daemon and is not started again', () => {
+    const record = recordWith({ state: 'STOPPED', reason: 'exited', pid: null, keepsFailing: true });
+    const exits = [pastExit({ code: 0, cause: 'its main process left 1 process (redis-server)' })];
+    const answer = { kind: 'answered', description: down({ isFinished: true, exits }) } as const;
+    const silent = { kind: 'silent', why: 'it is away' } as const;
+    for (const facts of [
+      { record, answer },
+      { record, answer: silent },
+    ])
+      expect(tell({ instances: [instanceFacts(facts)], wanted: 1, online: 0 })[0]).toMatch(
+        /^not well: lobby has 0 of 1 instance ONLINE: k3x9p2 has ended, and restartPolicy does not start it again/,
+      );
+  });
+
   it('tells of the first instance that is not well, and counts the others', () => {
     const instances = [crashing('aaaaaa'), crashing('bbbbbb'), instanceFacts()];
     const service = serviceView({ minimum: 3, counted: new Set(['aaaaaa', 'bbbbbb', 'k3x9p2']) });

@@ -84,6 +84,9 @@ describe('removeUnfinishedWrites', () => {
       await writeFile(join(directory, name), '');
     await removeUnfinishedWrites(directory);
     expect(await readdir(directory)).toEqual(['.drover-notes.tmp', 'file']);
+    await writeFile(join(directory, '.drover-0123456789abcdef.tmp'), 'of another process');
+    await removeUnfinishedWrites(directory, 60_000);
+    expect(await readdir(directory)).toContain('.drover-0123456789abcdef.tmp');
     await expect(removeUnfinishedWrites(join(directory, 'absent'))).resolves.toBeUndefined();
   });
 });

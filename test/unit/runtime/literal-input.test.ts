@@ -74,6 +74,12 @@ describe('what Drover sends', () => {
     expect(steps).toEqual(['"hi\\n"']);
   });
 
+  it('is refused while a busy machine does not tell whether the terminal would change it', async () => {
+    mode = 'unknown';
+    await expect(send('hi\n')).rejects.toThrow('the terminal did not answer in time: nothing was written');
+    expect(steps).toEqual([]);
+  });
+
   it('waits in the terminal for a program that does not read, which is for people all the same', async () => {
     isUnread = true;
     await send('hi\n');

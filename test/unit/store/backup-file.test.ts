@@ -1,6 +1,6 @@
 /** A backup in which anything was changed is refused, whatever the byte; so is what is no regular file. */
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -42,6 +42,19 @@ it('comes back as it was written', async () => {
   expect(await readBackup(file)).toEqual({ ...STATE, isChecked: true });
   await writeBackup(file, { revision: 0, entries: [] });
   expect(await readBackup(file)).toEqual({ revision: 0, entries: [], isChecked: true });
+});
+
+it('removes what a backup that was cut off an hour ago left beside it, and nothing younger', async () => {
+  const [old, young] = ['0', '1'].map((digit) => join(directory, `.drover-${digit.repeat(16)}.tmp`)) as [
+    string,
+    string,
+  ];
+  for (const left of [old, young]) writeFileSync(left, 'hashes of keys');
+  utimesSync(old, new Date(0), new Date(0));
+  await writeBackup(file, STATE);
+  expect(existsSync(old)).toBe(false);
+  expect(existsSync(young)).toBe(true);
+  rmSync(young);
 });
 
 it('is refused in one line when a bit is flipped or a byte is gone or doubled', async () => {

@@ -36,6 +36,12 @@ export const instanceDetailsSchema = instanceInfoSchema.extend({
             'the start of the digest of the version that the instance has; null: its node has not said',
           ),
         installedAt: z.number().nullable().describe('when that version was installed, Unix milliseconds'),
+        isCurrent: z
+          .boolean()
+          .nullable()
+          .describe(
+            'false: the template has changed since; null: one of both versions is not known, or the template was removed',
+          ),
       }),
     )
     .describe('the templates that were chosen for the instance; empty until it is placed'),
@@ -65,27 +71,36 @@ export const instanceDetailsRoute = defineRoute({
   handle: ({ params }, needs) => detailsOf(needs.view.visible(params.id), needs),
 });
 
-export function detailsOf(
+export async function detailsOf(
   record: InstanceRecord,
-  needs: Pick<RouteNeeds, 'configurations' | 'beats' | 'usageOf'>,
-): InstanceDetails {
+  needs: Pick<RouteNeeds, 'configurations' | 'beats' | 'usageOf' | 'templateDigest'>,
+): Promise<InstanceDetails> {
   const inForce = needs.configurations.get(record.configurationName)?.value;
+  const placed = record.placement?.templates ?? [];
   return {
     ...toInstanceInfo(record, heartbeatOf(record, needs.beats.lastBeatAt(record.placement?.nodeId ?? ''))),
     desired: record.desired.goal,
     static: record.static,
-    templates: record.placement?.templates.map((template) => versionOf(template, record)) ?? [],
+    templates: await Promise.all(placed.map((template) => versionOf(template, record, needs))),
     isRevisionCurrent: inForce === undefined ? null : inForce.hash === record.revision,
     usage: needs.usageOf(record.id) ?? null,
   };
 }
 
-function versionOf(
-  { group, name }: PlacedTemplate,
+async function versionOf(
+  { group, name, storage }: PlacedTemplate,
   { status: { installed } }: InstanceRecord,
-): InstanceDetails['templates'][number] {
+  needs: Pick<RouteNeeds, 'templateDigest'>,
+): Promise<InstanceDetails['templates'][number]> {
   const version = installed?.templates.find((one) => one.group === group && one.name === name);
   if (installed === undefined || version === undefined)
-    return { group, name, digest: null, installedAt: null };
-  return { group, name, digest: version.digest.slice(0, SHORT_DIGEST), installedAt: installed.at };
+    return { group, name, digest: null, installedAt: null, isCurrent: null };
+  const current = await needs.templateDigest(group, name, storage);
+  return {
+    group,
+    name,
+    digest: version.digest.slice(0, SHORT_DIGEST),
+    installedAt: installed.at,
+    isCurrent: current === null ? null : current === version.digest,
+  };
 }

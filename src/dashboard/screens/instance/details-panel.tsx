@@ -9,7 +9,8 @@ import { Button } from '../../parts/button.js';
 import { Failure } from '../../parts/notes.js';
 import { Fact, Panel } from '../../parts/page.js';
 import { Time } from '../../parts/time.js';
-import { useAsked } from '../../services/services.js';
+import { hrefOf } from '../../router/place.js';
+import { useAsked, useRound } from '../../services/services.js';
 import { isSecret } from './secrets.js';
 import { text } from './text.js';
 
@@ -26,8 +27,9 @@ function InstanceFacts({ instance }: { readonly instance: InstanceInfo }) {
   const { id, configurationName, allocatedCpu, processPid, createdAt } = instance;
   const asked = useAsked(
     (api, signal) => api.get<InstanceDetails>(apiPath('instances', id, 'details'), { signal }),
-    [id, instance.configurationRevision],
+    [id, instance.configurationRevision, useRound()],
   );
+  const templates = asked.value.value?.templates ?? [];
   const ram = megabytes(instance.allocatedRamMB);
   return (
     <Panel title={text.details.facts}>
@@ -42,6 +44,16 @@ function InstanceFacts({ instance }: { readonly instance: InstanceInfo }) {
         <Fact name={text.details.age}>
           <Time at={createdAt} />
         </Fact>
+        {templates.length > 0 && (
+          <Fact name={text.details.templates}>
+            {templates.map(({ group, name, digest, isCurrent }) => (
+              <div key={`${group}/${name}`}>
+                <a href={hrefOf(['templates', group, name])}>{`${group}/${name}`}</a>
+                {digest !== null && <span class="mono"> {digest}</span>} {text.details.version(isCurrent)}
+              </div>
+            ))}
+          </Fact>
+        )}
       </dl>
       {asked.value.value?.isRevisionCurrent === false && <p class="panel-note">{text.details.old}</p>}
       {instance.warning !== null && <p class="panel-note">{instance.warning}</p>}

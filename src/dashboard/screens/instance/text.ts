@@ -140,6 +140,11 @@ export const text = {
     age: 'Age',
     restarts: 'Restarts',
     reserved: 'Reserved',
+    templates: 'Templates',
+    version: (isCurrent: boolean | null) => {
+      if (isCurrent === null) return '';
+      return isCurrent ? 'current' : 'older: the template has changed since';
+    },
     notPlaced: 'not placed yet',
     noProcess: 'none that is known',
     old: 'Its configuration has changed since it was created: a new instance would get the new content.',

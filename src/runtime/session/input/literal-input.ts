@@ -106,6 +106,8 @@ export class LiteralInput {
   async #becomeLiteral(terminal: InputTerminal): Promise<boolean> {
     if (this.#isLiteral) return true;
     const mode = await terminal.mode();
+    // Bytes that a terminal edits and echoes would not be those that were sent.
+    if (mode === 'unknown') throw new Error('the terminal did not answer in time: nothing was written');
     if (mode === 'own') return false;
     if (mode === 'lines') {
       await this.#options.tool.write(this.#options.run, KILL_LINE);

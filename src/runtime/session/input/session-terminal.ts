@@ -19,9 +19,10 @@ const OPEN =
 
 /**
  * The treatment of input. `lines`: the kernel edits lines, echoes them and turns keys into signals. `literal`: the
- * kernel passes on every byte as it is. `own`: the program rules its terminal itself, or has ended.
+ * kernel passes on every byte as it is. `own`: the program rules its terminal itself, or has ended. `unknown`: a busy
+ * machine did not tell it in time.
  */
-export type TerminalMode = 'lines' | 'literal' | 'own';
+export type TerminalMode = 'lines' | 'literal' | 'own' | 'unknown';
 
 export class SessionTerminal {
   readonly #device: string;
@@ -42,7 +43,8 @@ export class SessionTerminal {
   }
 
   async mode(): Promise<TerminalMode> {
-    const said = await this.#run('sh', 'exec stty -a');
+    const said = await this.#run('sh', 'exec stty -a', '');
+    if (said === '') return 'unknown';
     if (said === undefined || !/(?:^|\s)icanon\b/m.test(said)) return 'own';
     return /(?:^|\s)extproc\b/m.test(said) ? 'literal' : 'lines';
   }

@@ -147,6 +147,14 @@ export class ScreenTool implements SessionTool {
     await this.#call(run, ['-X', 'source', file]);
   }
 
+  async reopen(run: SessionRun): Promise<void> {
+    const server = await this.#reach(run);
+    this.#servers.add(run, server.pid);
+    // The server's own directory is the removed one.
+    await this.#call(run, ['-X', 'chdir', run.directory]);
+    await this.rotate(run, 0);
+  }
+
   readonly readEnd = splitClosingWords;
 
   async remove(run: SessionRun): Promise<void> {

@@ -3,7 +3,7 @@
  * ends. Pure; every value is written so that tmux takes it literally.
  */
 import { basename } from 'node:path';
-import type { SessionStart } from '../session-tool.js';
+import type { SessionRun, SessionStart } from '../session-tool.js';
 
 /**
  * The least size of the program's terminal, so that nothing wraps its lines. An operator's small window does not change
@@ -108,7 +108,7 @@ function endCommands({ name, directory }: SessionStart): string {
  * tmux-server.ts). On a full disk `split` ends: the output of the following second is lost, and a new `split` goes on
  * with a new file.
  */
-function spoolCommand({ directory }: SessionStart): string {
+function spoolCommand({ directory }: SessionRun): string {
   const split = `split -b ${SPOOL_FILE_BYTES} -a $((n > 999999 ? 7 : 6)) --numeric-suffixes=$n - spool.`;
   const next = '[ -e "$last" ] && n=$((1${last#spool.} + 1 - 1000000))';
   const goOn = `timeout 1 cat >/dev/null && break; for last in spool.*; do :; done; ${next}`;
@@ -130,6 +130,11 @@ export function pasteParameters(name: string, pane: string): string[] {
     `paste-buffer -r -d -b ${buffer} -t ${pane}`,
     `delete-buffer -b ${buffer} ; display-message -p gone`,
   ];
+}
+
+/** Parameters of a tmux client that makes a pane's output go to the first spool file again. */
+export function pipeParameters(run: SessionRun, pane: string): string[] {
+  return ['pipe-pane', '-O', '-t', pane, spoolCommand(run)];
 }
 
 /** Parameters of a tmux client that shows a pane read-only. */

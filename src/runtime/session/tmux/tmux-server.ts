@@ -4,7 +4,7 @@
  * sockets and are never contacted.
  */
 import { execFile } from 'node:child_process';
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import {
@@ -97,7 +97,8 @@ export class TmuxServer {
     if (server === undefined || server.isZombie) return undefined;
     const identity = { pid, startTime: server.startTime };
     const known = this.#remembered;
-    if (known?.pid !== pid || known.startTime !== server.startTime) noteProcess(this.#file(), identity);
+    if (known?.pid !== pid || known.startTime !== server.startTime || !existsSync(this.#file()))
+      noteProcess(this.#file(), identity);
     this.#remembered = identity;
     return identity;
   }

@@ -21,6 +21,7 @@ import {
   killParameters,
   LIST_PARAMETERS,
   pasteParameters,
+  pipeParameters,
   STATUS_FILE,
   startCommands,
   viewParameters,
@@ -114,6 +115,12 @@ export class TmuxTool implements SessionTool {
    */
   async flush(): Promise<void> {
     await this.#server.call(['display-message', '-p', '']);
+  }
+
+  async reopen(run: SessionRun): Promise<void> {
+    const { id, server } = await this.#paneOf(run);
+    this.#server.remember(server.pid);
+    await this.#server.call(pipeParameters(run, id));
   }
 
   /** Shows the pane, because an operator may have renamed the session. The viewer does not change the size. */
