@@ -11,6 +11,7 @@ import { messageOf } from '../../src/model/errors.js';
 import { configurationKey, instanceKey, revisionKey } from '../../src/store/keys.js';
 import type { MirrorReader } from '../../src/store/mirror.js';
 import { RepeatedLog } from '../../src/telemetry/repeated-log.js';
+import { TreeUnsteady } from '../../src/templates/tree/tree.js';
 import { viewOfLeaving } from './minimum-service/surplus.js';
 import { buildReconcilers, type Reconcilers, type ReconcilersOptions } from './reconcilers.js';
 import { ALL_THAT_WAITS } from './waiting/groups.js';
@@ -155,6 +156,9 @@ function registerAll(
   };
 }
 
+/** A delay between tries that a template reaches after it kept changing for about 10 s. */
+const UNSTEADY_MS = 5000;
+
 /** A controller, and every key that it has to look at. */
 interface Registered {
   readonly controller: Pick<
@@ -172,18 +176,21 @@ function register<Facts, Step>(
 ): Registered {
   // When the store takes no write, all keys fail alike: log that once.
   const failures = new RepeatedLog(logger, clock, 'error');
+  const unsteady = new RepeatedLog(logger, clock);
   const controller = new Controller({
     reconciler,
     clock,
     random,
     trace: metrics.trace,
     ...(isResynced && { resync: { keys } }),
-    onError: (key, error, retryInMs) =>
-      failures.say(messageOf(error), `${reconciler.name} failed for ${key}; trying again`, {
-        err: error,
-        key,
-        retryInMs,
-      }),
+    onError: (key, error, retryInMs) => {
+      const line = `${reconciler.name} failed for ${key}; trying again`;
+      // A pull of a large template takes a while. Only a template that keeps changing is worth a line.
+      if (!(error instanceof TreeUnsteady))
+        failures.say(messageOf(error), line, { err: error, key, retryInMs });
+      else if (retryInMs < UNSTEADY_MS) logger.debug({ key, retryInMs }, `${line}: ${error.message}`);
+      else unsteady.say(error.message, `${line}: ${error.message}`, { key, retryInMs });
+    },
     ...(concurrency !== undefined && { concurrency }),
   });
   metrics.addQueue(reconciler.name, () => controller.gauge());

@@ -29,6 +29,7 @@ import { DirectoryReader, type Reading } from './directory.js';
 import { configurationFileText } from './file-text.js';
 import { type ConfigurationEditor, ConfigurationFileWriter } from './file-writer.js';
 import type { FileWriter } from './history/content-origins.js';
+import { type DirectoryInGit, GitDirectory } from './history/git-directory.js';
 import { LookSchedule } from './look-schedule.js';
 import { validateConfiguration } from './parse.js';
 import type { Precondition } from './precondition.js';
@@ -99,6 +100,7 @@ function bothConfirmed(changes: readonly WaitingChange[]): Confirmed | undefined
 export class ConfigurationFiles implements Part {
   readonly #options: ConfigurationFilesOptions;
   readonly #source: DirectorySource;
+  readonly #git: GitDirectory;
   readonly #fileEditor: ConfigurationEditor;
   readonly #watch: ConfigurationWatch;
   readonly #schedule: LookSchedule;
@@ -123,6 +125,7 @@ export class ConfigurationFiles implements Part {
   constructor(options: ConfigurationFilesOptions) {
     this.#options = options;
     this.#source = options.source;
+    this.#git = new GitDirectory(options.source.directory, options.clock);
     this.#fileEditor = options.editor ?? new ConfigurationFileWriter(options.source, options.configurations);
     this.#schedule = new LookSchedule(options.clock, () => void this.#queue.add(() => this.#lookAtHints()));
     options.source.onDoubt((file) => this.#hint(file));
@@ -190,6 +193,16 @@ export class ConfigurationFiles implements Part {
   /** The last reading of each file, by file name. */
   readings(): ReadonlyMap<string, Reading> {
     return this.#source.files ?? new Map();
+  }
+
+  /** The standing of the directory and its files in git. It asks git only when something changed. Never throws. */
+  inGit(): Promise<DirectoryInGit> {
+    return this.#git.look(this.readings());
+  }
+
+  /** True when the file was not as the commit of its git work tree has it when it was read last. */
+  isOffCommit(file: string): boolean {
+    return this.#source.origins.ofFile(file).origin.isDirty === true;
   }
 
   /** Files that were changed here and elsewhere. */

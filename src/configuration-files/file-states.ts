@@ -65,19 +65,19 @@ type Why = z.output<typeof errorSchema> | null;
  */
 export function statedFiles(facts: FileStateFacts): StatedFile[] {
   const sources = new Map<string, ConfigurationRecord>();
-  const elsewhere = new Map<string, ConfigurationRecord>();
+  /** The records whose file is not here, by name: it is on another node, has another name now, or is gone. */
+  const absent = new Map<string, ConfigurationRecord>();
   const found: StatedFile[] = [];
   for (const [name, { value }] of facts.records) {
-    if (value.sourceNode !== facts.nodeId) elsewhere.set(name, value);
-    else if (facts.files.has(value.sourceFile)) sources.set(value.sourceFile, value);
-    else found.push(withoutReading(facts, value, true));
+    const isHere = value.sourceNode === facts.nodeId && facts.files.has(value.sourceFile);
+    if (isHere) sources.set(value.sourceFile, value);
+    else absent.set(name, value);
   }
   for (const [file, reading] of facts.files) {
     const said = reading.kind === 'valid' ? reading.parsed.configuration.name : reading.error.name;
-    // With several masters, this master has a file of its own for a configuration that another master
-    // brought.
-    const record = sources.get(file) ?? elsewhere.get(said ?? '');
-    elsewhere.delete(said ?? '');
+    // This file may say what another file brought: that of another master, or one that was renamed.
+    const record = sources.get(file) ?? absent.get(said ?? '');
+    absent.delete(said ?? '');
     found.push({
       file,
       node: facts.nodeId,
@@ -87,16 +87,14 @@ export function statedFiles(facts: FileStateFacts): StatedFile[] {
       ...judged(facts, file, { reading, record }),
     });
   }
-  for (const record of elsewhere.values()) found.push(withoutReading(facts, record, false));
+  for (const record of absent.values())
+    found.push(withoutReading(facts, record, record.sourceNode === facts.nodeId));
   return found.sort((a, b) => (a.file < b.file ? -1 : 1));
 }
 
 interface ReadFile {
   readonly reading: Reading;
-  /**
-   * The record that came from this file; else the record of the same name that another master's file has
-   * brought.
-   */
+  /** The record that came from this file; else the record of the same name, if its own file is not here. */
   readonly record: ConfigurationRecord | undefined;
 }
 

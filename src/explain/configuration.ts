@@ -4,6 +4,7 @@
 import type { ConfigurationFileError } from '../model/configuration.js';
 import type { ShownOverride } from '../model/configuration-overrides.js';
 import { hasFinished, type InstanceRecord } from '../model/instance.js';
+import { fileInGitText, gitStandingText, shortCommit } from '../model/plain/git-words.js';
 import { rolloutAdvice, rolloutText } from '../model/plain/rollout-text.js';
 import { hasEnded, isHeldBack, type RolloutRecord } from '../model/rollout.js';
 import { countText, cutText, durationText } from '../model/words.js';
@@ -247,7 +248,7 @@ function isBesideItsOriginal({ record }: InstanceFacts, instances: readonly Inst
   return original?.desired.goal === 'run' && original.status.state === 'ONLINE';
 }
 
-function filesOf({ record, fileErrors, rollout }: ConfigurationFacts): ExplainedFile[] {
+function filesOf({ record, fileErrors, rollout, git }: ConfigurationFacts): ExplainedFile[] {
   const faults = fileErrors.filter(isOfOneFile).map(
     ({ file, line, column, field, message }): ExplainedFile => ({
       name: file,
@@ -256,13 +257,26 @@ function filesOf({ record, fileErrors, rollout }: ConfigurationFacts): Explained
       line,
       column,
       field,
+      git: file === record?.sourceFile ? gitText(git) : null,
     }),
   );
   const source = record?.sourceFile;
   if (source === undefined || faults.some(({ name }) => name === source)) return faults;
   const whole = { error: null, line: null, column: null, field: null };
   const isHeld = rollout !== undefined && isHeldBack(rollout);
-  return [{ name: source, isInForce: !isHeld, ...whole }, ...faults];
+  return [{ name: source, isInForce: !isHeld, ...whole, git: gitText(git) }, ...faults];
+}
+
+/** The file and its directory in git: `changed, not in git; in force is the commit 1a2b3c4d; main at 24cca00a, ...`. */
+function gitText(git: ConfigurationFacts['git']): string | null {
+  if (git === undefined) return null;
+  const { standing, file = null, commitInForce } = git;
+  const state = fileInGitText(file);
+  return [
+    ...(state === undefined ? [] : [state]),
+    ...(commitInForce === null ? [] : [`in force since ${shortCommit(commitInForce)}`]),
+    gitStandingText(standing),
+  ].join('; ');
 }
 
 function wantedOf({ minimum, maximum }: ServiceView): number {

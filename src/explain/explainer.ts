@@ -3,8 +3,13 @@
  * instances.
  */
 
+import type { DirectoryInGit } from '../configuration-files/history/git-directory.js';
 import type { Clock } from '../loop/clock.js';
-import type { ConfigurationFileError, ConfigurationFileWarning } from '../model/configuration.js';
+import type {
+  ConfigurationFileError,
+  ConfigurationFileWarning,
+  ConfigurationRecord,
+} from '../model/configuration.js';
 import { type ShownOverride, shownOverrides } from '../model/configuration-overrides.js';
 import { DroverError } from '../model/errors.js';
 import { hasDoneItsWork, type InstanceRecord, isServing } from '../model/instance.js';
@@ -24,7 +29,7 @@ import {
   MOST_LISTED,
   type NodeExplanation,
 } from './explanation.js';
-import type { InstanceFacts, NodeAnswer } from './facts.js';
+import type { GitFacts, InstanceFacts, NodeAnswer } from './facts.js';
 import { faultsOf, isOfOneFile } from './files.js';
 import { explainInstance, explainUnreadable, toPastExit } from './instance.js';
 import { explainNode } from './node.js';
@@ -45,6 +50,9 @@ interface NodeQuestion {
 
 /** The present faults and warnings of configuration files. */
 export interface FileReports {
+  /** The standing of the files in git. Never throws. */
+  inGit(): Promise<DirectoryInGit>;
+  place(): { readonly nodeId: string };
   errors(): readonly ConfigurationFileError[];
   warnings(): readonly ConfigurationFileWarning[];
 }
@@ -60,6 +68,7 @@ interface ExplainerOptions
     | 'instancesByConfiguration'
     | 'instancesByNode'
   > {
+  readonly histories: Pick<StateRecords['histories'], 'get'>;
   readonly files: FileReports;
   readonly decisions: Decisions;
   /** The RAM and CPU that placement has given out on a node. */
@@ -128,7 +137,7 @@ export class Explainer {
     const listed = this.#visibleOf(name, 'instancesByConfiguration')
       .toSorted(byTrouble)
       .slice(0, MOST_LISTED);
-    const answers = await this.#ask(listed, 0);
+    const [answers, inGit] = await Promise.all([this.#ask(listed, 0), this.#options.files.inGit()]);
     // Read everything else after the answers, without an await in between, so that the facts fit together.
     this.#refuseUnknown(name);
     const shared = this.#shared(name);
@@ -141,6 +150,7 @@ export class Explainer {
       {
         name,
         record: configuration,
+        git: this.#gitOf(configuration, inGit),
         fileErrors,
         fileWarnings,
         overrides: this.#overridesOf(name),
@@ -185,6 +195,18 @@ export class Explainer {
   #overridesOf(name: string): ShownOverride[] {
     const overrides = this.#options.overrides.get(name)?.value;
     return overrides === undefined ? [] : shownOverrides(name, overrides);
+  }
+
+  #gitOf(
+    record: ConfigurationRecord | undefined,
+    { standing, files: states }: DirectoryInGit,
+  ): GitFacts | undefined {
+    const { files, histories } = this.#options;
+    if (record === undefined || standing === null || record.sourceNode !== files.place().nodeId)
+      return undefined;
+    const last = histories.get(record.configuration.name)?.value.contents.at(-1);
+    const commitInForce = last?.revision === record.hash ? last.commit : null;
+    return { standing, file: states.get(record.sourceFile), commitInForce };
   }
 
   #refuseUnknown(name: string): void {

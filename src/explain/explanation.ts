@@ -121,6 +121,12 @@ const configurationFileSchema = z.object({
   line: z.int().nullable(),
   column: z.int().nullable(),
   field: z.string().nullable(),
+  git: z
+    .string()
+    .nullable()
+    .describe(
+      'how the file and its directory stand in git; null: in no work tree of the master that answers',
+    ),
 });
 export type ExplainedFile = z.output<typeof configurationFileSchema>;
 

@@ -5,6 +5,7 @@ import type {
   ConfigurationRecord,
 } from '../model/configuration.js';
 import type { ShownOverride } from '../model/configuration-overrides.js';
+import type { FileInGit, GitStanding } from '../model/git-standing.js';
 import type { InstanceRecord } from '../model/instance.js';
 import type { NodeRecord } from '../model/node.js';
 import type { RolloutRecord } from '../model/rollout.js';
@@ -37,8 +38,19 @@ export interface InstanceFacts {
   readonly answer: NodeAnswer;
 }
 
+/** The file of a configuration in its git work tree. */
+export interface GitFacts {
+  readonly standing: GitStanding;
+  /** Undefined: not known. */
+  readonly file: FileInGit | undefined;
+  /** The commit that brought the content in force; null: none, or not known. */
+  readonly commitInForce: string | null;
+}
+
 export interface ConfigurationFacts {
   readonly name: string;
+  /** Undefined: the file is in no work tree of this master. */
+  readonly git: GitFacts | undefined;
   /** The record; undefined: no configuration is in force under this name. */
   readonly record: ConfigurationRecord | undefined;
   readonly fileErrors: readonly ConfigurationFileError[];

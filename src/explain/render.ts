@@ -66,7 +66,10 @@ export function renderConfigurationExplanation(explanation: ConfigurationExplana
       ...field('asked for', minimum === null ? null : `${minimum}${most}`),
       ...field('there', minimum === null ? null : `${actual} that count, ${online} ONLINE`),
       ...field('creating', nextCreationInMs === null ? null : `in ${durationText(nextCreationInMs)}`),
-      ...explanation.files.flatMap((file) => field('file', `${file.name}, ${fileText(file)}`)),
+      ...explanation.files.flatMap((file) => [
+        ...field('file', `${file.name}, ${fileText(file)}`),
+        ...field('git', file.git),
+      ]),
     ],
     table(
       'Instances',

@@ -17,6 +17,10 @@ export const configurationContentSchema = z.object({
   revision: z.string().describe('the revision in force: in quotes, the value for `If-Match`'),
   file: z.string(),
   fileState: fileStateSchema,
+  gitNote: z
+    .string()
+    .nullable()
+    .describe('the consequence of a file that is not as its git work tree has it; null: there is none'),
   content: z
     .record(z.string(), z.unknown())
     .describe(
@@ -60,8 +64,19 @@ export async function contentOf(needs: Reads, name: string): Promise<Configurati
     revision: record.hash,
     file: record.sourceFile,
     fileState,
+    gitNote: gitNoteOf(needs, name),
     content: { ...(isInForce ? file.parsed.content : record.configuration) },
   };
+}
+
+/** The word to the writer of a configuration whose file is not as its git work tree has it; null: none is needed. */
+export function gitNoteOf(
+  { configurations, configurationFiles }: Pick<Reads, 'configurations' | 'configurationFiles'>,
+  name: string,
+): string | null {
+  const file = configurations.get(name)?.value.sourceFile;
+  if (file === undefined || !configurationFiles.isOffCommit(file)) return null;
+  return `${file} is changed and not in git: commit it, or the next pull that brings it fails`;
 }
 
 interface ContentQuestion {

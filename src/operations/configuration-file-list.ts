@@ -7,7 +7,9 @@ import {
   statedFileSchema,
   statedFiles,
 } from '../configuration-files/file-states.js';
-import { gitOriginsOf } from '../configuration-files/history/git-origins.js';
+import type { KeptContent } from '../model/configuration-history.js';
+import { fileInGitSchema, gitStandingSchema } from '../model/git-standing.js';
+import { fileInGitText, gitStandingText } from '../model/plain/git-words.js';
 import { isHeldBack, type RolloutRecord } from '../model/rollout.js';
 import type { FileFigures } from '../telemetry/gauges.js';
 import type { Reads } from './reads.js';
@@ -24,6 +26,13 @@ export const listedFileSchema = statedFileSchema.extend({
     .nullable()
     .describe('the commit of the git work tree around the directory; null: there is no such tree'),
   isDirty: z.boolean().nullable().describe('true: the file differs from the commit; null: this is not known'),
+  inGit: fileInGitSchema.nullable().describe('null: the file is in no work tree, or this is not known'),
+  commitInForce: z
+    .string()
+    .nullable()
+    .describe(
+      'the commit whose checkout brought the content in force; null: there is none, or it is not known',
+    ),
   instances: z.object({
     current: z.int().describe('how many instances have the content in force'),
     outdated: z.int().describe('how many instances have an older content'),
@@ -37,32 +46,78 @@ interface Counts {
 }
 
 const NO_OVERRIDES = { get: () => undefined };
+const MOST_NAMED = 1000;
 const NO_INSTANCES: Counts = { current: 0, outdated: 0 };
 
-/** All files, by name. It also reads the git directory, if there is one. */
+export const configurationDirectorySchema = z.object({
+  node: z.string().describe('id of the master whose directory it is: the one that answers'),
+  git: gitStandingSchema.nullable().describe('null: git tracks no file of the directory, or did not answer'),
+  fault: z.string().nullable().describe('why git did not answer; null: it did'),
+  text: z.string().nullable().describe('both in words; null: the directory is in no work tree'),
+  files: z
+    .array(
+      z.object({
+        file: z.string(),
+        name: z.string().nullable(),
+        inGit: fileInGitSchema,
+        text: z.string().describe('the same in words'),
+      }),
+    )
+    .describe('the files that are not as in git, 1,000 at most'),
+});
+export type ConfigurationDirectory = Readonly<z.output<typeof configurationDirectorySchema>>;
+
+/** The directory as a whole, and how it stands in its git work tree. */
+export async function describeDirectory(
+  needs: Pick<Reads, 'configurationFiles'>,
+): Promise<ConfigurationDirectory> {
+  const { configurationFiles } = needs;
+  const { standing: git, fault, files: states } = await configurationFiles.inGit();
+  const readings = configurationFiles.readings();
+  const files = [...states].flatMap(([file, inGit]) => {
+    const text = fileInGitText(inGit);
+    const reading = readings.get(file);
+    const name = reading?.kind === 'valid' ? reading.parsed.configuration.name : null;
+    return text === undefined ? [] : [{ file, name, inGit, text }];
+  });
+  return {
+    node: configurationFiles.place().nodeId,
+    git,
+    fault,
+    text: git === null ? fault && `not known: ${fault}` : gitStandingText(git),
+    files: files.slice(0, MOST_NAMED),
+  };
+}
+
+/** All files, by name. */
 export async function listConfigurationFiles(needs: Reads): Promise<ListedFile[]> {
-  const { directory, nodeId } = needs.configurationFiles.place();
+  const { nodeId } = needs.configurationFiles.place();
+  const { standing, files: states } = await needs.configurationFiles.inGit();
   const files = statesOfFiles(needs);
   const counts = instancesByAge(needs);
-  const own = files.filter(({ node }) => node === nodeId).map(({ file }) => file);
-  const origins = await gitOriginsOf(directory, own);
   return files.map((one) => {
-    const origin = one.node === nodeId ? origins.get(one.file) : undefined;
+    const isOwn = one.node === nodeId;
+    const inGit = (isOwn && states.get(one.file)) || null;
+    const last = contentInForce(needs, one);
     return {
       ...one,
-      appliedAt: appliedAt(needs, one),
-      commit: origin?.commit ?? null,
-      isDirty: origin?.isDirty ?? null,
+      appliedAt: last?.at ?? null,
+      commit: isOwn ? (standing?.commit ?? null) : null,
+      isDirty: inGit && inGit !== 'committed',
+      inGit,
+      commitInForce: last?.commit ?? null,
       instances: (one.revision !== null && one.name !== null && counts.get(one.name)) || NO_INSTANCES,
     };
   });
 }
 
-/** The time when the file's present content came into force; null: it is not in force. */
-function appliedAt({ histories }: Pick<Reads, 'histories'>, { name, revision }: StatedFile): number | null {
-  if (name === null || revision === null) return null;
-  const last = histories.get(name)?.value.contents.at(-1);
-  return last?.revision === revision ? last.at : null;
+/** The content in force from this file, as the history has it; undefined: nothing is in force, or nothing is known. */
+function contentInForce(
+  { histories }: Pick<Reads, 'histories'>,
+  { name, revision }: StatedFile,
+): KeptContent | undefined {
+  const last = name === null ? undefined : histories.get(name)?.value.contents.at(-1);
+  return last?.revision === revision ? last : undefined;
 }
 
 /** The states of files, from what was read of them and what is in force. It does not look at the disk. */
@@ -92,13 +147,17 @@ function heldBackIn(rollouts: Iterable<[string, { readonly value: RolloutRecord 
 }
 
 /** The figures about files for `/metrics`. */
-export function fileFigures(needs: Reads): FileFigures {
+export async function fileFigures(needs: Reads): Promise<FileFigures> {
+  const { standing } = await needs.configurationFiles.inGit();
   const files = statesOfFiles(needs);
   const states = new Map<string, number>(fileStateSchema.options.map((state) => [state, 0]));
   for (const { state } of files) states.set(state, (states.get(state) ?? 0) + 1);
+  const { changed = 0, deleted = 0, untracked = 0, conflicts = 0 } = standing ?? {};
+  states.set('dirty', changed + deleted + untracked + conflicts);
   return {
     states,
     removalsWaiting: files.filter(({ removalWaits }) => removalWaits).length,
+    behind: standing?.behind ?? undefined,
     outdated: new Map([...instancesByAge(needs)].map(([name, { outdated }]) => [name, outdated])),
   };
 }

@@ -1,9 +1,10 @@
 /** Lists configurations with counts of their instances, for `config list` and its route. */
 
 import { z } from 'zod';
-import { fileStateSchema } from '../configuration-files/file-states.js';
+import { fileStateSchema, type StatedFile } from '../configuration-files/file-states.js';
 import { warningTexts } from '../explain/files.js';
 import type { ConfigurationRecord } from '../model/configuration.js';
+import { type FileInGit, fileInGitSchema } from '../model/git-standing.js';
 import { hasDoneItsWork, type InstanceRecord, isServing } from '../model/instance.js';
 import { visibleInstances } from '../state/instance-writes.js';
 import { instancesByAge, statesOfFiles } from './configuration-file-list.js';
@@ -36,6 +37,9 @@ export const configurationSummarySchema = z.object({
     .nullable()
     .describe('when the oldest of these changes was made, Unix milliseconds; null: there is none'),
   writes: listedOverridesSchema.shape.writes,
+  inGit: fileInGitSchema
+    .nullable()
+    .describe('null: the file is in no work tree of this master, or not known'),
   outdated: z.int().describe('instances that were made from an older content'),
   warnings: z
     .array(z.string())
@@ -55,25 +59,32 @@ interface Count {
   readonly all: number;
 }
 
-/** All configurations, by name. */
-export function listConfigurations(needs: Reads): ConfigurationSummary[] {
+/** All configurations, by name. `inGit`: what is known of the files of this master in git, by file. */
+export function listConfigurations(
+  needs: Reads,
+  inGit: ReadonlyMap<string, FileInGit> = new Map(),
+): ConfigurationSummary[] {
+  const { nodeId, writes } = needs.configurationFiles.place();
   const broken = new Set(needs.configurationFiles.ownErrors().map(({ file }) => file));
   const counts = countInstances(visibleInstances(needs));
   const ages = instancesByAge(needs);
-  const states = new Map(
-    statesOfFiles(needs).map(({ file, node, state }) => [JSON.stringify([node, file]), state]),
-  );
+  const files = filesByName(needs);
   const warnings = warningsOf(needs);
-  const { writes } = needs.configurationFiles.place();
   return [...needs.configurations.entries()]
-    .map(([name, { value }]) => ({
-      ...summaryOf(value, counts.get(name), broken),
-      fileState: states.get(JSON.stringify([value.sourceNode, value.sourceFile])) ?? ('pending' as const),
-      ...overriddenOf(needs, name),
-      writes,
-      outdated: ages.get(name)?.outdated ?? 0,
-      warnings: warnings.get(name) ?? [],
-    }))
+    .map(([name, { value }]) => {
+      const { file = value.sourceFile, node, state = 'pending' as const } = files.get(name) ?? {};
+      return {
+        ...summaryOf(value, counts.get(name)),
+        file,
+        isFileBroken: broken.has(file),
+        fileState: state,
+        ...overriddenOf(needs, name),
+        writes,
+        inGit: (node === nodeId && inGit.get(file)) || null,
+        outdated: ages.get(name)?.outdated ?? 0,
+        warnings: warnings.get(name) ?? [],
+      };
+    })
     .sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
@@ -84,6 +95,16 @@ function overriddenOf(
   const value = overrides.get(name)?.value;
   const times = value?.is === 'fields' ? Object.values(value.fields).map(({ at }) => at) : [];
   return { overridden: times.length, overriddenSince: times.length === 0 ? null : Math.min(...times) };
+}
+
+/** The file here that says each name, or brought it; else the file of another master. A shadowed file comes last. */
+function filesByName(needs: Reads): ReadonlyMap<string, StatedFile> {
+  const found = new Map<string, StatedFile>();
+  for (const one of statesOfFiles(needs)) {
+    const isKnown = one.name !== null && found.get(one.name)?.state !== 'shadowed' && found.has(one.name);
+    if (one.name !== null && !isKnown) found.set(one.name, one);
+  }
+  return found;
 }
 
 /** The warnings by configuration. */
@@ -130,12 +151,19 @@ function countInstances(records: Iterable<InstanceRecord>): Map<string, Count> {
 }
 
 function summaryOf(
-  { configuration, sourceFile }: ConfigurationRecord,
+  { configuration }: ConfigurationRecord,
   count: Count | undefined,
-  broken: ReadonlySet<string>,
 ): Omit<
   ConfigurationSummary,
-  'warnings' | 'fileState' | 'outdated' | 'overridden' | 'overriddenSince' | 'writes'
+  | 'warnings'
+  | 'file'
+  | 'isFileBroken'
+  | 'fileState'
+  | 'inGit'
+  | 'outdated'
+  | 'overridden'
+  | 'overriddenSince'
+  | 'writes'
 > {
   const { name, runtime, minimumServiceCount: minimum, ramMB, cpu, availablePorts } = configuration;
   return {
@@ -148,7 +176,5 @@ function summaryOf(
     ramMB,
     cpu,
     ports: availablePorts === undefined ? null : `${availablePorts.min}-${availablePorts.max}`,
-    file: sourceFile,
-    isFileBroken: broken.has(sourceFile),
   };
 }

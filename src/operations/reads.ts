@@ -48,7 +48,16 @@ export interface Reads {
   readonly sessions: MirrorReader<SessionRecord>;
   readonly configurationFiles: Pick<
     ConfigurationFiles,
-    'conflicts' | 'errors' | 'inspect' | 'ownErrors' | 'place' | 'readings' | 'waiting' | 'warnings'
+    | 'conflicts'
+    | 'errors'
+    | 'inGit'
+    | 'inspect'
+    | 'isOffCommit'
+    | 'ownErrors'
+    | 'place'
+    | 'readings'
+    | 'waiting'
+    | 'warnings'
   >;
   readonly templates: Pick<LocalTemplates, 'details' | 'groups' | 'listFiles' | 'onChange' | 'openFile'>;
   /** See `TemplateSources.known`. */

@@ -1,5 +1,6 @@
 /** The gauges that are read at each scrape, and the figures that they show. metrics.ts registers them. */
 import { Counter, Gauge, type Registry } from 'prom-client';
+import type { MaybePromise } from '../loop/maybe-promise.js';
 import type { NodeRecord } from '../model/node.js';
 import type { RolloutRecord } from '../model/rollout.js';
 
@@ -11,10 +12,15 @@ export interface EtcdFigures {
 }
 
 export interface FileFigures {
-  /** How many files are in each state. Every state is named, so that each has a line. */
+  /**
+   * How many files are in each state. Every state is named, so that each has a line. `dirty` counts files a second
+   * time: those that are not as the commit of their git work tree has them.
+   */
   readonly states: ReadonlyMap<string, number>;
   /** How many configurations without a file wait until their removal is confirmed. */
   readonly removalsWaiting: number;
+  /** How many commits of the upstream are not checked out in the directory; undefined: not known. */
+  readonly behind: number | undefined;
   /** How many instances of each configuration were made from an older content. */
   readonly outdated: ReadonlyMap<string, number>;
 }
@@ -45,14 +51,14 @@ export function addGauge(
   registry: Registry,
   name: string,
   help: string,
-  read: () => number | undefined,
+  read: () => MaybePromise<number | undefined>,
 ): void {
   new Gauge({
     name,
     help,
     registers: [registry],
-    collect() {
-      const value = read();
+    async collect() {
+      const value = await read();
       if (value !== undefined) this.set(value);
     },
   });
@@ -64,14 +70,15 @@ type Labels<Label extends string> = Readonly<Record<Label, string>>;
 export function addLabelledGauge<Label extends string>(
   registry: Registry,
   about: { readonly name: string; readonly help: string; readonly labelNames: Label[] },
-  read: () => Iterable<readonly [labels: Labels<Label>, value: number]>,
+  read: () => MaybePromise<Iterable<readonly [labels: Labels<Label>, value: number]>>,
 ): void {
   new Gauge({
     ...about,
     registers: [registry],
-    collect() {
+    async collect() {
+      const lines = await read();
       this.reset();
-      for (const [labels, value] of read()) this.set(labels, value);
+      for (const [labels, value] of lines) this.set(labels, value);
     },
   });
 }
@@ -92,19 +99,29 @@ export function addEtcdGauges(registry: Registry, read: () => EtcdFigures | unde
  * Adds the gauges of configuration files. `open`: the registry that everybody may see. `naming`: the registry whose
  * labels name configurations.
  */
-export function addFileGauges(open: Registry, naming: Registry, read: () => FileFigures): void {
+export function addFileGauges(open: Registry, naming: Registry, read: () => Promise<FileFigures>): void {
   const states = { name: 'drover_configuration_files', help: 'Configuration files by state.' };
-  addLabelledGauge(open, { ...states, labelNames: ['state'] }, () =>
-    [...read().states].map(([state, count]) => [{ state }, count]),
+  addLabelledGauge(open, { ...states, labelNames: ['state'] }, async () =>
+    [...(await read()).states].map(([state, count]) => [{ state }, count]),
   );
+  const behind = 'Commits of the upstream branch, as last fetched, that the configurations directory lacks.';
+  addLabelledGauge(open, { name: 'drover_git_behind_commits', help: behind, labelNames: [] }, async () => {
+    const { behind: count } = await read();
+    return count === undefined ? [] : [[{}, count]];
+  });
   const waiting = 'Configurations without a file that stay until their removal is confirmed.';
-  addGauge(open, 'drover_configuration_removals_waiting', waiting, () => read().removalsWaiting);
+  addGauge(
+    open,
+    'drover_configuration_removals_waiting',
+    waiting,
+    async () => (await read()).removalsWaiting,
+  );
   const outdated = {
     name: 'drover_configuration_outdated_instances',
     help: 'Instances that were made from an older content of their configuration.',
   };
-  addLabelledGauge(naming, { ...outdated, labelNames: ['configuration'] }, () =>
-    [...read().outdated].map(([configuration, count]) => [{ configuration }, count]),
+  addLabelledGauge(naming, { ...outdated, labelNames: ['configuration'] }, async () =>
+    [...(await read()).outdated].map(([configuration, count]) => [{ configuration }, count]),
   );
 }
 

@@ -9,6 +9,7 @@ import { configurationSchema, hashConfiguration } from '../../src/model/configur
 import { DroverError } from '../../src/model/errors.js';
 import type { InstanceRecord } from '../../src/model/instance.js';
 import { ControlPlane } from '../support/control-plane/control-plane.js';
+import { NO_FILES } from '../support/control-plane/explain-facts.js';
 import { FakeClock } from '../support/fake-clock.js';
 
 const RUNS = Number(process.env.DROVER_PROPERTY_RUNS ?? 10);
@@ -160,7 +161,7 @@ class World {
     const { master } = this.plane;
     const { state } = master;
     const { forecaster } = master.led().controllers;
-    const explainer = master.explainer({ errors: () => [], warnings: () => [] });
+    const explainer = master.explainer(NO_FILES);
     for (const [nodeId] of state.nodes.entries()) {
       master.term?.controllers.drains.progressOf(nodeId);
       master.usedOf(nodeId);

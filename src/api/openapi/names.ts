@@ -70,6 +70,8 @@ const OPERATION_IDS: Readonly<Record<string, string>> = {
   'GET /configuration-overrides': 'listConfigurationOverrides',
   'POST /configurations/:name/reset': 'resetConfiguration',
   'GET /configuration-files': 'listConfigurationFiles',
+  'GET /configuration-files/commits/:commit': 'getCommitProgress',
+  'GET /configuration-files/directory': 'getConfigurationDirectory',
   'GET /configuration-files/errors': 'listConfigurationFileErrors',
   'GET /configuration-files/warnings': 'listConfigurationFileWarnings',
   'POST /configuration-files/reload': 'reloadConfigurationFiles',

@@ -188,8 +188,10 @@ export const clusterRoutes: readonly Route[] = [
     reach: 'filtered',
     summary: 'All configurations by name, with the number of their instances.',
     answers: { 200: { description: 'configurations', schema: z.array(configurationSummarySchema) } },
-    handle: ({ request }, needs) =>
-      listConfigurations(needs).filter(({ name }) => seesConfiguration(request, name)),
+    handle: async ({ request }, needs) =>
+      listConfigurations(needs, (await needs.configurationFiles.inGit()).files).filter(({ name }) =>
+        seesConfiguration(request, name),
+      ),
   }),
   defineRoute({
     method: 'GET',

@@ -10,7 +10,13 @@ import {
   configurationFileErrorSchema,
   configurationFileWarningSchema,
 } from '../../model/configuration.js';
-import { listConfigurationFiles, listedFileSchema } from '../../operations/configuration-file-list.js';
+import { commitProgress, commitProgressSchema } from '../../operations/commit-progress.js';
+import {
+  configurationDirectorySchema,
+  describeDirectory,
+  listConfigurationFiles,
+  listedFileSchema,
+} from '../../operations/configuration-file-list.js';
 import { seesConfiguration } from '../gate/auth.js';
 import { defineRoute, flag, type Route } from '../http/route.js';
 
@@ -49,6 +55,35 @@ export const configurationFileRoutes: readonly Route[] = [
     answers: { 200: { description: 'files, by name', schema: z.array(listedFileSchema) } },
     handle: async ({ request }, needs) =>
       (await listConfigurationFiles(needs)).filter(({ name }) => seesConfiguration(request, name ?? '')),
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/configuration-files/directory',
+    scope: 'READ',
+    reach: 'filtered',
+    summary: 'The configurations directory of the master that answers, and how it stands in git.',
+    answers: { 200: { description: 'the directory', schema: configurationDirectorySchema } },
+    handle: async ({ request }, needs) => {
+      const directory = await describeDirectory(needs);
+      const files = directory.files.filter(({ name }) => seesConfiguration(request, name ?? ''));
+      return { ...directory, files };
+    },
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/configuration-files/commits/:commit',
+    scope: 'READ',
+    reach: 'filtered',
+    summary: 'Whether all files of a commit of the directory are in force, or rolled out.',
+    params: z.object({
+      commit: z.string().describe('a hash, in full or its first digits; a later commit stands for it, too'),
+    }),
+    answers: { 200: { description: 'how far the commit has come', schema: commitProgressSchema } },
+    handle: async ({ params, request }, needs) => {
+      const progress = await commitProgress(needs, params.commit);
+      const files = progress.files.filter(({ name }) => seesConfiguration(request, name ?? ''));
+      return { ...progress, files };
+    },
   }),
   defineRoute({
     method: 'GET',

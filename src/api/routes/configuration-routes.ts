@@ -13,6 +13,7 @@ import {
   configurationChangeSchema,
   configurationContentSchema,
   contentOf,
+  gitNoteOf,
   judgedTextSchema,
   planChange,
 } from '../../operations/configuration-content.js';
@@ -109,13 +110,14 @@ export const configurationRoutes: readonly Route[] = [
     body: rawConfiguration,
     documentedBody: configurationSchema,
     answers: { 204: { description: 'written' } },
-    handle: async ({ params, query: { reason }, body, request }, { configurationFiles }, reply) => {
+    handle: async ({ params, query: { reason }, body, request }, needs, reply) => {
       const options = { precondition: preconditionOf(request), by: { key: callerOf(request), reason } };
-      const { warnings } = await configurationFiles.put(params.name, body, options);
-      addWarnings(
-        reply,
-        warnings.map(({ field, message }) => `${field}: ${message}`),
-      );
+      const { warnings } = await needs.configurationFiles.put(params.name, body, options);
+      const note = gitNoteOf(needs, params.name);
+      addWarnings(reply, [
+        ...(note === null ? [] : [note]),
+        ...warnings.map(({ field, message }) => `${field}: ${message}`),
+      ]);
       sendNoContent(reply);
     },
   }),

@@ -13,6 +13,7 @@ import type { StoreLine } from '../../store/epoch-base.js';
 import type { LookupReader } from '../../store/lookup.js';
 import type { MirrorReader } from '../../store/mirror.js';
 import type { Logger } from '../../telemetry/logger.js';
+import { TreeUnsteady } from '../../templates/tree/tree.js';
 import { hashAssignment } from '../protocol/assignment-hash.js';
 import type { Assignment } from '../protocol/messages.js';
 import type { Transport } from '../protocol/transport.js';
@@ -247,7 +248,9 @@ export class NodeFeed {
       const news = digest === null ? undefined : sources.templateNews(group, name, storage);
       return { digest, ...(news !== undefined && { problem: news }) };
     } catch (error) {
-      const isSaid = SAID_ELSEWHERE.some((code) => DroverError.is(error, code));
+      // The node is told of a template that is being written, and says so of the instances that wait for it.
+      const isSaid =
+        error instanceof TreeUnsteady || SAID_ELSEWHERE.some((code) => DroverError.is(error, code));
       if (!this.#isClosed && !isSaid)
         this.#options.logger.warn(
           { err: error, template: `${group}/${name}` },

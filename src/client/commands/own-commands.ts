@@ -12,7 +12,7 @@ import { ClientError, usageError } from '../../command-tree/runs/client-error.js
 import { DEFAULT_LOG_LINES } from '../../model/plain/command-limits.js';
 import { SHELLS, type Shell, scriptOf } from '../completion/scripts.js';
 import type { TargetOptions } from '../contexts/choose-target.js';
-import { GOALS, type Goal, KINDS, type Kind } from '../live/states.js';
+import { COMMIT_GOALS, type CommitGoal, GOALS, type Goal, KINDS, type Kind } from '../live/states.js';
 import { write } from '../print.js';
 import type { ClientHost, ClientOptions } from './client-host.js';
 import { addDelete, addFileCommands, addRender } from './file-commands.js';
@@ -123,20 +123,21 @@ function addAttach(program: Command, host: ClientHost): void {
   });
 }
 
-type WaitOptions = TargetOptions & { readonly for: Goal; readonly timeout: number };
+type WaitOptions = TargetOptions & { readonly for?: Goal | CommitGoal; readonly timeout: number };
 
 function addWait(program: Command, host: ClientHost): void {
   const command = program
     .command('wait')
     .description(
-      'wait until instances, configurations, nodes or rollouts are as wanted; also for what is not there yet',
+      'wait until instances, configurations, nodes, rollouts or commits are as wanted; also for what is not there yet',
     )
-    .addArgument(new Argument('<kind>', 'what they are').choices(KINDS))
+    .addArgument(new Argument('<kind>', 'what they are').choices([...KINDS, 'commit']))
     .argument('<name...>')
     .addOption(
-      new Option('--for <state>', 'minimum: of a configuration; complete, ended: of a rollout')
-        .choices(GOALS)
-        .default('online'),
+      new Option(
+        '--for <state>',
+        'minimum: of a configuration; complete, ended: of a rollout; in-force, rolled-out: of a commit; default online, or in-force',
+      ).choices([...GOALS, ...COMMIT_GOALS]),
     )
     .option(
       '--timeout <time>',
@@ -145,9 +146,18 @@ function addWait(program: Command, host: ClientHost): void {
       WAIT_MS,
     );
   host.addTarget(command);
-  command.action(async (kind: Kind, names: readonly string[], options: WaitOptions) => {
+  command.action(async (kind: Kind | 'commit', names: readonly string[], options: WaitOptions) => {
+    const { timeout: timeoutMs, for: goal } = options;
+    if (kind === 'commit') {
+      const { waitForCommits } = await import('../live/wait-commit.js');
+      const wanted = COMMIT_GOALS.find((one) => one === (goal ?? 'in-force'));
+      if (wanted === undefined)
+        throw usageError(`--for ${goal} is not for commit: there are ${COMMIT_GOALS.join(', ')}`);
+      const question = { commits: names, goal: wanted, timeoutMs };
+      return waitForCommits(await host.open(options), question, await host.liveOutput());
+    }
     const { wait } = await import('../live/wait.js');
-    const question = { kind, names, goal: options.for, timeoutMs: options.timeout };
+    const question = { kind, names, goal: goal ?? 'online', timeoutMs };
     await wait(await host.open(options), question, await host.liveOutput());
   });
 }

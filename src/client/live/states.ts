@@ -11,7 +11,11 @@ export type Kind = (typeof KINDS)[number];
 export const GOALS = ['online', 'minimum', 'stopped', 'gone', 'complete', 'ended'] as const;
 export type Goal = (typeof GOALS)[number];
 
-type Condition = (world: World, name: string) => boolean;
+/** The states that a commit of the configurations directory may be waited for. */
+export const COMMIT_GOALS = ['in-force', 'rolled-out'] as const;
+export type CommitGoal = (typeof COMMIT_GOALS)[number];
+
+export type Condition = (world: World, name: string) => boolean;
 
 /** The conditions of each kind. Only `gone` holds for things that do not exist. */
 export const CONDITIONS: Readonly<Record<Kind, Readonly<Partial<Record<Goal, Condition>>>>> = {

@@ -11,7 +11,7 @@ import { durationText } from '../../model/words.js';
 import type { ApiClient } from '../api-client.js';
 import { followTopics, type WantedTopics } from './followed-topics.js';
 import type { LiveOutput } from './live-output.js';
-import { CONDITIONS, type Goal, type Kind } from './states.js';
+import { CONDITIONS, type CommitGoal, type Condition, type Goal, type Kind } from './states.js';
 
 /** The time limit for fetching the reasons at the end. */
 const WHY_MS = 5000;
@@ -57,7 +57,7 @@ const KIND_OF: Readonly<
 interface WaitQuestion {
   readonly kind: Kind;
   readonly names: readonly string[];
-  readonly goal: Goal;
+  readonly goal: Goal | CommitGoal;
   readonly timeoutMs: number;
 }
 
@@ -67,7 +67,8 @@ interface WaitQuestion {
  */
 export async function wait(api: ApiClient, question: WaitQuestion, output: LiveOutput): Promise<void> {
   const { kind, goal, names, timeoutMs } = question;
-  const isSo = CONDITIONS[kind][goal];
+  const conditions: Readonly<Partial<Record<string, Condition>>> = CONDITIONS[kind];
+  const isSo = conditions[goal];
   if (isSo === undefined)
     throw usageError(
       `--for ${goal} is not for ${kind}: there are ${Object.keys(CONDITIONS[kind]).join(', ')}`,

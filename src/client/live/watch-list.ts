@@ -70,7 +70,7 @@ export async function watchList(
       topics: () => ({ configurations: {}, instances: {} }),
       items: ({ configurations }) => configurations,
       nameOf: ({ name }) => name,
-      only: (configurations) => ({ configurations, removed: [], brokenFiles: [] }),
+      only: (configurations) => ({ configurations, removed: [], brokenFiles: [], directory: null }),
     }),
     'cluster nodes': watch('cluster nodes', {
       topics: () => ({ nodes: {} }),

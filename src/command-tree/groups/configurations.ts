@@ -10,9 +10,11 @@ import type { ShownOverride } from '../../model/configuration-overrides.js';
 import { MAX_SERVICE_COUNT } from '../../model/plain/command-limits.js';
 import { withEveryDefault } from '../../model/plain/configuration-defaults.js';
 import { WRITES_TEXT } from '../../model/plain/configuration-writes.js';
+import { fileInGitText } from '../../model/plain/git-words.js';
 import type { ScaledConfiguration } from '../../model/plain/scaled-content.js';
 import { countText, cutText, durationText } from '../../model/words.js';
 import type { ConfigurationDiff } from '../../operations/configuration-diff.js';
+import type { ConfigurationDirectory } from '../../operations/configuration-file-list.js';
 import type { ConfigurationSummary, RemovedConfiguration } from '../../operations/configuration-list.js';
 import type { ListedOverrides } from '../../operations/configuration-overrides.js';
 import type { ContentDiff, PastContent } from '../../operations/rollouts/configuration-history.js';
@@ -66,6 +68,7 @@ interface ListedConfigurations {
   readonly configurations: readonly ConfigurationSummary[];
   readonly removed: readonly RemovedConfiguration[];
   readonly brokenFiles: readonly ConfigurationFileError[];
+  readonly directory: ConfigurationDirectory | null;
 }
 
 /** Contents of a history are counted from 1. */
@@ -213,32 +216,46 @@ export function deletedText(name: string): string {
 }
 
 async function describeList(
-  { configurations, removed, brokenFiles }: ListedConfigurations,
+  { configurations, removed, brokenFiles, directory }: ListedConfigurations,
   view: View,
 ): Promise<string> {
   const table = await listOf(view, COLUMNS, configurations, 'there are no configurations');
   const warnings = configurations.flatMap(({ name, warnings }) => warnings.map((text) => `${name}: ${text}`));
-  const below = [...describeFileErrors(brokenFiles), ...describeWarnings(warnings)];
   const { writes = 'file' }: Partial<ConfigurationSummary> = configurations[0] ?? {};
   const place = writes === 'file' ? [] : [WRITES_TEXT[writes]];
+  const below = [
+    ...(directory?.text == null ? [] : [`git: ${directory.text}`]),
+    ...describeFileErrors(brokenFiles),
+    ...describeWarnings(warnings),
+  ];
   return [table, ...describeRemoved(removed), ...place, ...(below.length === 0 ? [] : ['', ...below])].join(
     '\n',
   );
 }
 
-function describeScaled({ name, before, after }: ScaledConfiguration): string {
+function describeScaled({ name, before, after, above, note }: ScaledConfiguration): string {
   if (before === after) return `${name}: minimumServiceCount is ${after} already`;
-  const stay = after < before ? '; instances above it stay until they are deleted' : '';
-  return `${name}: minimumServiceCount ${before} -> ${after}${stay}`;
+  const rest = after < before ? `; instances above it ${ABOVE_WORDS[above]}` : '';
+  return [`${name}: minimumServiceCount ${before} -> ${after}${rest}`, ...(note === null ? [] : [note])].join(
+    '\n',
+  );
 }
 
+const ABOVE_WORDS: Readonly<Record<ScaledConfiguration['above'], string>> = {
+  stay: 'stay until they are deleted',
+  'go-empty': 'end, those with players when these have left ("surplus": "remove")',
+  go: 'end ("surplus": "remove")',
+};
+
 function statusOf(summary: ConfigurationSummary, now: number): string {
-  const { fileState, outdated, warnings } = summary;
+  const { fileState, inGit, outdated, warnings } = summary;
   const { overridden = 0, overriddenSince = null }: Partial<ConfigurationSummary> = summary;
   const age = overriddenSince === null ? '' : ` for ${durationText(now - overriddenSince)}`;
+  const git = fileInGitText(inGit);
   const words = [
     ...(overridden === 0 ? [] : [`${countText(overridden, 'field')} overridden${age}`]),
     ...(fileState === 'in-force' ? [] : [FILE_WORDS[fileState]]),
+    ...(git === undefined ? [] : [git]),
     ...(warnings.length === 0 ? [] : [countText(warnings.length, 'warning')]),
     ...(outdated === 0 ? [] : [`${outdated} outdated`]),
   ];

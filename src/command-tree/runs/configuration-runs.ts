@@ -10,12 +10,13 @@ type Listed = DataOf<'config list'>;
 export function configurationRuns(api: ApiCalls) {
   return {
     'config list': async () => {
-      const [configurations, removed, brokenFiles] = await Promise.all([
+      const [configurations, removed, brokenFiles, directory] = await Promise.all([
         api.get<Listed['configurations']>('/cluster/configurations'),
         api.get<Listed['removed']>('/cluster/removed-configurations'),
         api.get<Listed['brokenFiles']>('/configuration-files/errors'),
+        api.get<Listed['directory']>('/configuration-files/directory'),
       ]);
-      return { configurations, removed, brokenFiles };
+      return { configurations, removed, brokenFiles, directory };
     },
     'config show': ({ name }) => api.get(`/configurations/${pathPart(name)}`),
     'config reload': ({ confirm }) => api.send('POST', `/configuration-files/reload?confirm=${confirm}`),
@@ -47,7 +48,8 @@ export function configurationRuns(api: ApiCalls) {
       const scaled = withMinimum(content, count);
       const path = `/configurations/${pathPart(name)}${reasonQuery(reason)}`;
       await api.send('PUT', path, scaled.content, ifMatch(revision));
-      return { name, before: scaled.before, after: count };
+      const { gitNote: note } = await readContent(api, name);
+      return { name, before: scaled.before, after: count, above: scaled.above, note };
     },
     'config delete': async ({ name, reason }) => {
       await api.send('DELETE', `/configurations/${pathPart(name)}${reasonQuery(reason)}`);

@@ -29,3 +29,12 @@ async function asked(directory: string, a: string, b: string): Promise<Ancestry>
     return error instanceof GitFailure && error.exitCode === 1 ? 'no' : 'unknown';
   }
 }
+
+/** The hash in full of a commit that begins with `digits`. Undefined: there is none, or several, or git does not answer. */
+export async function commitOf(directory: string, digits: string): Promise<string | undefined> {
+  if (!HASH.test(digits)) return undefined;
+  const said = await git(directory, 'rev-parse', '--verify', '--quiet', `${digits}^{commit}`).catch(() => '');
+  const commit = said.trim();
+  // A branch may have such a name, too.
+  return commit.startsWith(digits) ? commit : undefined;
+}

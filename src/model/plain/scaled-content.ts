@@ -6,6 +6,10 @@ export interface ScaledConfiguration {
   readonly name: string;
   readonly before: number;
   readonly after: number;
+  /** The end of instances above the new minimum: they stay, go when players have left, or go at once. */
+  readonly above: 'stay' | 'go-empty' | 'go';
+  /** The consequence of the write for a git work tree around the file; null: there is none. */
+  readonly note: string | null;
 }
 
 type Content = Readonly<Record<string, unknown>>;
@@ -14,9 +18,11 @@ type Content = Readonly<Record<string, unknown>>;
 export function withMinimum(
   content: Content,
   count: number,
-): { readonly before: number; readonly content: Content } {
-  const { minimumServiceCount: before } = content;
+): Pick<ScaledConfiguration, 'before' | 'above'> & { readonly content: Content } {
+  const { minimumServiceCount: before, surplus, update } = content;
+  const isIgnoring = typeof update === 'object' && Reflect.get(update ?? {}, 'players') === 'ignore';
   return {
+    above: surplus !== 'remove' ? 'stay' : isIgnoring ? 'go' : 'go-empty',
     before: typeof before === 'number' ? before : DEFAULT_MINIMUM,
     content: { ...content, minimumServiceCount: count },
   };

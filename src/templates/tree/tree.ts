@@ -62,6 +62,9 @@ export interface TreePlace {
   readonly label: string;
 }
 
+/** Thrown when the tree kept changing while it was read: somebody is writing it now, so a later try finds it whole. */
+export class TreeUnsteady extends DroverError {}
+
 /** Thrown when the tree changed while it was read. Reading it again helps. */
 export class TreeChanged extends Error {
   override readonly name = 'TreeChanged';
@@ -99,7 +102,8 @@ export async function readSteadily<T>(read: () => Promise<T>): Promise<T> {
     } catch (error) {
       if (!(error instanceof TreeChanged)) throw error;
       if (attempt < STEADY_ATTEMPTS) continue;
-      throw new DroverError('DRV_TEMPLATE_UNSAFE', `${error.message}, ${STEADY_ATTEMPTS} times in a row`);
+      const message = `${error.message}, ${STEADY_ATTEMPTS} times in a row`;
+      throw new TreeUnsteady('DRV_TEMPLATE_UNSAFE', message);
     }
   }
 }

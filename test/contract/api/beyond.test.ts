@@ -174,7 +174,15 @@ describe('Cluster', () => {
     const { status, json } = await world.call('GET /cluster/configurations');
     expect(status).toBe(200);
     expect(json).toMatchObject([
-      { name: 'lobby', online: 1, instances: 1, minimum: 1, file: 'lobby.json', isFileBroken: false },
+      {
+        name: 'lobby',
+        online: 1,
+        instances: 1,
+        minimum: 1,
+        file: 'lobby.json',
+        isFileBroken: false,
+        inGit: null,
+      },
     ]);
   });
 
@@ -717,6 +725,7 @@ describe('Configurations and templates', () => {
         revision: headers.get('etag')?.slice(1, -1),
         file: 'lobby.json',
         fileState: 'same',
+        gitNote: null,
         content: { $schema: 'x', command: 'run', note: [1] },
       },
     ]);
@@ -821,6 +830,25 @@ describe('Configurations and templates', () => {
     expect((await world.call('POST /configurations/lobby/reset', { body })).status).toBe(404);
   });
 
+  it('GET /configuration-files/directory: 200, where the directory stands in git', async () => {
+    const { status, json } = await world.call('GET /configuration-files/directory');
+    expect([status, json]).toEqual([200, { node: 'master', git: null, fault: null, text: null, files: [] }]);
+  });
+
+  it('GET /configuration-files/commits/{commit}: 200, how far a commit has come', async () => {
+    const { status, json } = await world.call('GET /configuration-files/commits/24cca00');
+    expect([status, json]).toEqual([
+      200,
+      {
+        commit: null,
+        state: 'unknown',
+        message: 'the configurations directory of master has no commit: git tracks none of its files',
+        files: [],
+        total: 0,
+      },
+    ]);
+  });
+
   it('GET /configuration-files: 200, the state of every file', async () => {
     expect((await world.call('GET /configuration-files')).json).toEqual([]);
     world.commands.writeFile('lobby.json', '{ "command": "run", "minimumServiceCount": 0 }');
@@ -828,7 +856,8 @@ describe('Configurations and templates', () => {
     world.commands.writeFile('game.json', '{\n  "ramMB": "much"\n}');
     await world.call('POST /configuration-files/reload');
     const { status, json } = await world.call('GET /configuration-files');
-    const own = { node: 'master', commit: null, isDirty: null, removalWaits: false };
+    const git = { commit: null, isDirty: null, inGit: null, commitInForce: null };
+    const own = { node: 'master', ...git, removalWaits: false };
     const nothing = { ...own, revision: null, appliedAt: null, instances: { current: 0, outdated: 0 } };
     expect([status, json]).toEqual([
       200,

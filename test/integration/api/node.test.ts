@@ -109,6 +109,16 @@ describe('configurations', () => {
     world.bodyWarnings.length = 0;
   });
 
+  it('written to a file that is not in git then are answered with the consequence', async () => {
+    await world.addConfiguration('fresh');
+    const { sourceFile } = world.configurations.get('fresh')?.value ?? expect.fail('it was added');
+    world.offCommit.add(sourceFile);
+    const response = await world.call('PUT', '/configurations/fresh', { command: 'x' });
+    expect(response.headers.get('warning')).toBe(
+      `299 - "${sourceFile} is changed and not in git: commit it, or the next pull that brings it fails"`,
+    );
+  });
+
   it('have files whose warnings are listed', async () => {
     const warning = { file: 'a.json', name: 'a', line: 1, column: 2, field: 'b', message: 'unknown field' };
     world.fileWarnings.push(warning);

@@ -19,6 +19,8 @@ READ GET /cluster/removed-configurations filtered
 READ GET /cluster/status -
 READ GET /cluster/tokens -
 READ GET /configuration-files filtered
+READ GET /configuration-files/commits/:commit filtered
+READ GET /configuration-files/directory filtered
 READ GET /configuration-files/errors filtered
 READ GET /configuration-files/warnings filtered
 READ GET /configurations filtered

@@ -753,7 +753,10 @@ describe('key create, list, delete', () => {
 
   it.each([
     ['key create one all', /choices are ALL, CONFIGURE, OPERATE, PLAN, READ, PUBLIC/],
-    ['key create one', /say what the key may do: key create one <ALL\|CONFIGURE\|OPERATE\|PLAN\|READ\|PUBLIC>/],
+    [
+      'key create one',
+      /say what the key may do: key create one <ALL\|CONFIGURE\|OPERATE\|PLAN\|READ\|PUBLIC>/,
+    ],
     ['key create one ALL --scope READ', /the scope is ALL, and --scope says READ: give one of them/],
     [
       'key create one READ --configurations lobby*,a/b',
@@ -1073,9 +1076,26 @@ describe('config scale', () => {
     });
     await world.untilOnline('lobby', 2);
     expect(await world.run('config scale lobby 2')).toBe('lobby: minimumServiceCount is 2 already\n');
-    expect(await world.json('config scale lobby 1')).toEqual({ name: 'lobby', before: 2, after: 1 });
+    expect(await world.json('config scale lobby 1')).toEqual({
+      name: 'lobby',
+      before: 2,
+      after: 1,
+      above: 'stay',
+      note: null,
+    });
     expect(await world.run('config scale loby 2')).toContain('Did you mean lobby?');
     expect(await world.run('config scale lobby many')).toContain('must be a whole number from 0 to 100000');
+  });
+
+  it.each([
+    [{}, 'stay until they are deleted'],
+    [{ surplus: 'remove' }, 'end, those with players when these have left ("surplus": "remove")'],
+    [{ surplus: 'remove', update: { players: 'ignore' } }, 'end ("surplus": "remove")'],
+  ] as const)('says what becomes of the instances above a lower number: %j', async (fields, words) => {
+    await world.configure('lobby', { minimumServiceCount: 2, ...fields });
+    expect(await world.run('config scale lobby 1')).toBe(
+      `lobby: minimumServiceCount 2 -> 1; instances above it ${words}\n`,
+    );
   });
 
   it('says why a number is not possible', async () => {

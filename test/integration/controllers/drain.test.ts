@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { InstanceRecord } from '../../../src/model/instance.js';
 import { ControlPlane, type TestNode } from '../../support/control-plane/control-plane.js';
+import { NO_FILES } from '../../support/control-plane/explain-facts.js';
 import { FakeClock } from '../../support/fake-clock.js';
 
 const MINUTE = 60_000;
@@ -254,9 +255,7 @@ describe('a cordon', () => {
     await clock.advance(500);
     const record = await created;
     expect(record.status.message).toBe('0/1 nodes fit: 1 cordoned (alpha)');
-    const { verdict, advice } = await plane.master
-      .explainer({ errors: () => [], warnings: () => [] })
-      .instance(record.id);
+    const { verdict, advice } = await plane.master.explainer(NO_FILES).instance(record.id);
     expect(verdict).toContain('cordoned (alpha)');
     expect(advice).toContain('cluster uncordon');
     await writes().uncordon('alpha');
@@ -268,9 +267,7 @@ describe('a cordon', () => {
   it('is told of an instance by why, and so is a drain', async () => {
     await service();
     const [record] = wanted();
-    const why = async () =>
-      (await plane.master.explainer({ errors: () => [], warnings: () => [] }).instance(record?.id ?? ''))
-        .notes;
+    const why = async () => (await plane.master.explainer(NO_FILES).instance(record?.id ?? '')).notes;
     await writes().cordon('alpha');
     expect(await why()).toEqual([
       'Its node alpha is cordoned: it keeps what it has and gets no new instances.',

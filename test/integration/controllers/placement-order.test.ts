@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { InstanceRecord } from '../../../src/model/instance.js';
 import { Gate, GatedTransport } from '../../support/cluster/gated-transport.js';
 import { ControlPlane } from '../../support/control-plane/control-plane.js';
+import { NO_FILES } from '../../support/control-plane/explain-facts.js';
 import { FakeClock } from '../../support/fake-clock.js';
 
 const SERVICE = { name: 'lobby', runtime: 'process', command: 'run', ramMB: 100, cpu: 10 };
@@ -101,7 +102,7 @@ describe('a master that starts', () => {
     expect(countsOf()).toEqual({ '-': 4 });
     expect(messages()).toEqual([null]);
     const { id } = plane.records()[0] ?? expect.fail('they are recorded');
-    const explainer = plane.master.explainer({ errors: () => [], warnings: () => [] });
+    const explainer = plane.master.explainer(NO_FILES);
     expect(await explainer.instance(id)).toMatchObject({
       verdict: expect.stringMatching(/waits for beta: the master has just started/),
       next: expect.stringMatching(/^It gets a node in [\d.]+ s at most\.$/),

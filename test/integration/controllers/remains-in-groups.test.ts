@@ -6,6 +6,7 @@ import {
   runKeyOf,
 } from '../../../src/runtime/limits/resource-limits.js';
 import { ControlPlane, type TestNode } from '../../support/control-plane/control-plane.js';
+import { NO_FILES } from '../../support/control-plane/explain-facts.js';
 import { FakeClock } from '../../support/fake-clock.js';
 
 /** The groups that hold a process, by `<instance>.<run>`. It ends with the second kill. */
@@ -81,7 +82,7 @@ it('names what an end with code 0 left, and how its server stays in the foregrou
 });
 
 it('counts a server that made itself a daemon, and is not started again, as one that is missing', async () => {
-  const explainer = plane.master.explainer({ errors: () => [], warnings: () => [] });
+  const explainer = plane.master.explainer(NO_FILES);
   await plane.putConfiguration({
     name: 'b',
     runtime: 'process',

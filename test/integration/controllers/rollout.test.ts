@@ -1,8 +1,10 @@
 /** Rollouts over a real master with wrappers, fake runtimes and a virtual clock. */
+import pino from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { TemplateSource } from '../../../src/master-term.js';
 import type { InstanceRecord } from '../../../src/model/instance.js';
 import type { RolloutRecord } from '../../../src/model/rollout.js';
+import { TreeUnsteady } from '../../../src/templates/tree/tree.js';
 import { ControlPlane, type TestNode } from '../../support/control-plane/control-plane.js';
 import { FakeClock } from '../../support/fake-clock.js';
 
@@ -21,6 +23,8 @@ const BAD = 'bad';
 
 /** The one template that there is, and who is told when it changes. */
 let digest: string;
+/** Thrown in place of the digest; undefined: nothing is. */
+let fault: Error | undefined;
 let tell: (group: string, name: string) => void = () => undefined;
 const noTrees = (): never => {
   throw new Error('no trees in this test');
@@ -28,7 +32,10 @@ const noTrees = (): never => {
 const templates: TemplateSource = {
   groups: () => new Map([['games', ['lobby']]]),
   storages: () => [],
-  digest: async () => digest,
+  digest: async () => {
+    if (fault !== undefined) throw fault;
+    return digest;
+  },
   news: () => undefined,
   openBundle: noTrees,
   parts: { manifest: noTrees, files: noTrees },
@@ -37,6 +44,8 @@ const templates: TemplateSource = {
     return () => undefined;
   },
 };
+/** The lines of the log from warnings on. */
+let lines: { level: number; msg: string; err?: unknown }[];
 let clock: FakeClock;
 let plane: ControlPlane;
 let alpha: TestNode;
@@ -49,7 +58,10 @@ beforeEach(async () => {
   clock = new FakeClock();
   since.clear();
   digest = 'a'.repeat(64);
-  plane = new ControlPlane({ clock, templates });
+  fault = undefined;
+  lines = [];
+  const logger = pino({ level: 'warn' }, { write: (line: string) => lines.push(JSON.parse(line)) });
+  plane = new ControlPlane({ clock, templates, logger });
   await plane.start();
   alpha = await plane.addNode('alpha');
 });
@@ -538,6 +550,37 @@ describe('templates', () => {
     expect(ids().filter((id) => before.includes(id))).toEqual([]);
     expect(ids()).toHaveLength(6);
     expect(rollout()).toMatchObject({ state: 'complete', cause: 'templates', generation: 1 });
+  });
+
+  it('say nothing while a template is being written, and a warning without a stack when that goes on', async () => {
+    await service({ templateInstallationConfig }, { templates: true });
+    await pass(3000);
+    lines.length = 0;
+    fault = new TreeUnsteady(
+      'DRV_TEMPLATE_UNSAFE',
+      'template games/lobby changed while it was read, 3 times in a row',
+    );
+    tell('games', 'lobby');
+    await pass(1500);
+    fault = undefined;
+    digest = 'b'.repeat(64);
+    tell('games', 'lobby');
+    await pass(40_000);
+    expect(rollout()).toMatchObject({ state: 'complete', cause: 'templates' });
+    expect(lines).toEqual([]);
+    fault = new TreeUnsteady(
+      'DRV_TEMPLATE_UNSAFE',
+      'template games/lobby changed while it was read, 3 times in a row',
+    );
+    tell('games', 'lobby');
+    await pass(30_000);
+    expect(lines.map(({ level, msg, err }) => [level, msg, err])).toEqual([
+      [
+        40,
+        expect.stringMatching(/^rollout failed for \w+; trying again: template games\/lobby changed/),
+        undefined,
+      ],
+    ]);
   });
 
   it.each([

@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ConfigurationInput } from '../../../src/model/configuration.js';
 import { ControlPlane, type TestNode } from '../../support/control-plane/control-plane.js';
+import { NO_FILES } from '../../support/control-plane/explain-facts.js';
 import { FakeClock } from '../../support/fake-clock.js';
 
 const RANGE = { min: 30_000, max: 30_002 };
@@ -95,9 +96,7 @@ describe('a full range of ports', () => {
     for (const port of range) node.foreignPorts.add(port);
     await plane.putConfiguration({ ...WORLD, static: false, minimumServiceCount: 1 });
     await clock.advance(3000);
-    const explained = await plane.master
-      .explainer({ errors: () => [], warnings: () => [] })
-      .instance(plane.records()[0]?.id ?? '');
+    const explained = await plane.master.explainer(NO_FILES).instance(plane.records()[0]?.id ?? '');
     expect(explained.next).toMatch(
       /^No other port of 30000-30002 is free, as its node found up to [\d.]+ s ago\. The next try/,
     );

@@ -10,6 +10,7 @@ import { instanceKey, nodeKey, PREFIX, revisionKey } from '../../../src/store/ke
 import type { Store } from '../../../src/store/store.js';
 import { Gate, GatedTransport } from '../../support/cluster/gated-transport.js';
 import { ControlPlane, type TestNode } from '../../support/control-plane/control-plane.js';
+import { NO_FILES } from '../../support/control-plane/explain-facts.js';
 import { FlakyStore } from '../../support/control-plane/flaky-store.js';
 import { FakeClock } from '../../support/fake-clock.js';
 
@@ -126,7 +127,7 @@ describe('an instance whose record cannot be read', () => {
     expect(lines.map(({ msg }) => msg)).toContainEqual(
       `the record instances/${bad} cannot be read (${problem}): it is set aside and kept as it is`,
     );
-    const explainer = plane.master.explainer({ errors: () => [], warnings: () => [] });
+    const explainer = plane.master.explainer(NO_FILES);
     expect(await explainer.instance(bad)).toMatchObject({
       verdict: `${bad} (lobby) has a record that cannot be read (${problem}).`,
       isSettled: false,

@@ -16,6 +16,7 @@ import type { Exit } from '../../../src/model/run/past-exit.js';
 import { ApiWorld, instanceRecord } from '../../support/api/api-world.js';
 import { Gate, GatedTransport } from '../../support/cluster/gated-transport.js';
 import { ControlPlane, type TestNode } from '../../support/control-plane/control-plane.js';
+import { NO_FILES } from '../../support/control-plane/explain-facts.js';
 import { FakeClock } from '../../support/fake-clock.js';
 
 const LOBBY = { name: 'lobby', runtime: 'process', command: 'run', ramMB: 100, cpu: 10 };
@@ -51,7 +52,7 @@ describe('why', () => {
         nodeId === 'gated' ? new GatedTransport(transport, gate) : transport,
     });
     await plane.start();
-    explainer = plane.master.explainer({ errors: () => fileErrors, warnings: () => [] });
+    explainer = plane.master.explainer({ ...NO_FILES, errors: () => fileErrors });
   });
   afterEach(() => plane.stop());
 

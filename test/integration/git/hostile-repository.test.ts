@@ -5,7 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { deflateSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { isAncestor } from '../../../src/configuration-files/history/git-ancestry.js';
+import { GitDirectory } from '../../../src/configuration-files/history/git-directory.js';
 import { gitOriginsOf } from '../../../src/configuration-files/history/git-origins.js';
+import { SystemClock } from '../../../src/loop/system-clock.js';
 import { GitRepository, HAS_GIT } from '../../support/git-repository.js';
 
 const COMMIT = 'c'.repeat(40);
@@ -33,7 +36,7 @@ describe.skipIf(!HAS_GIT)('a hostile repository', () => {
       join(repository.top, '.git', 'config'),
       `[core]\n fsmonitor = ${program}\n hooksPath = ${repository.scratch}\n pager = ${program}\n editor = ${program}
  sshCommand = ${program}\n askPass = ${program}\n gitProxy = ${program}\n alternateRefsCommand = ${program}
-[pager]\n ls-tree = true\n ls-files = true\n rev-parse = true
+[pager]\n ls-tree = true\n ls-files = true\n rev-parse = true\n diff-index = true\n for-each-ref = true\n rev-list = true\n merge-base = true
 [alias]\n ls-tree = !${program}\n ls-files = !${program}\n rev-parse = !${program}
 [filter "evil"]\n clean = ${program}\n smudge = ${program}\n process = ${program}\n required = true
 [diff]\n external = ${program}\n[diff "evil"]\n command = ${program}\n textconv = ${program}
@@ -52,6 +55,11 @@ describe.skipIf(!HAS_GIT)('a hostile repository', () => {
         isDirty: null,
       },
     );
+    const files = new Map([['lobby.json', { signature: 'any' }]]);
+    expect((await new GitDirectory(repository.top, new SystemClock()).look(files)).standing).toMatchObject({
+      branch: 'main',
+    });
+    expect(await isAncestor(repository.top, repository.git('rev-parse', 'HEAD'), COMMIT)).toBe('unknown');
     expect(existsSync(marker)).toBe(false);
     spawnSync('git', ['-C', repository.top, 'status']);
     expect(existsSync(marker)).toBe(true);

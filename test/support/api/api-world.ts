@@ -71,7 +71,7 @@ import {
 import { Mirror } from '../../../src/store/mirror.js';
 import { Metrics } from '../../../src/telemetry/metrics.js';
 import { testAuthority } from '../cluster/cluster-files.js';
-import { placementView } from '../control-plane/explain-facts.js';
+import { NO_FILES, placementView } from '../control-plane/explain-facts.js';
 import { FakeClock } from '../fake-clock.js';
 import { MemoryStore } from '../store/memory-store.js';
 import { quietLogger } from '../templates/template-trees.js';
@@ -191,7 +191,8 @@ export class ApiWorld {
     rollouts: this.rollouts,
     instancesByConfiguration: this.instances.lookup(({ configurationName }) => [configurationName]),
     instancesByNode: this.instances.lookup(({ placement }) => (placement === null ? [] : [placement.nodeId])),
-    files: { errors: () => [], warnings: () => [] },
+    histories: { get: () => undefined },
+    files: NO_FILES,
     decisions: {
       placementOf: () => undefined,
       placementOfNext: () => placementView(),
@@ -228,6 +229,8 @@ export class ApiWorld {
   readonly instanceUsages = new Map<string, InstanceUsage>();
   readonly fileErrors: ConfigurationFileError[] = [];
   readonly fileWarnings: ConfigurationFileWarning[] = [];
+  /** The configuration files that are not as their commit has them. */
+  readonly offCommit = new Set<string>();
   /** The warnings in the answer to each PUT of a configuration. */
   readonly bodyWarnings: ConfigurationWarning[] = [];
   readonly extensions: ExtensionStatus[] = [];
@@ -454,6 +457,8 @@ export class ApiWorld {
         waiting: () => new Set(),
         conflicts: () => [],
         readings: () => new Map(),
+        inGit: NO_FILES.inGit,
+        isOffCommit: (file) => this.offCommit.has(file),
         place: () => ({ nodeId: 'n1', directory: '/nowhere', writes: 'file', isClone: false }),
         warnings: () => this.fileWarnings,
         reset: async (name, field) => {

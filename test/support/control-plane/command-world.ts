@@ -289,10 +289,7 @@ export class CommandWorld {
         sessions: state.sessions,
         clock: this.clock,
       }),
-      explainer: master.explainer({
-        errors: () => this.files.errors(),
-        warnings: () => this.files.warnings(),
-      }),
+      explainer: master.explainer(this.files),
       extensions: { list: () => this.extensions, commands: () => this.extensionCommands },
       beats: master.beats,
       leftOn: async (nodeId, id, signal) => askForLeftDirectories(master.callsOf(nodeId), { id }, signal),

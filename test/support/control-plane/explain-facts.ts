@@ -1,5 +1,7 @@
 /** Facts for `why` in which nothing is wrong; each test changes the part that it is about. */
+
 import type { ContactView, PlacementView, ServiceView } from '../../../src/explain/decisions.js';
+import type { FileReports } from '../../../src/explain/explainer.js';
 import type { ConfigurationFacts, InstanceFacts } from '../../../src/explain/facts.js';
 import type { ConfigurationRecord } from '../../../src/model/configuration.js';
 import type { InstanceRecord } from '../../../src/model/instance.js';
@@ -98,6 +100,14 @@ export function serviceView(fields: Partial<ServiceView> = {}): ServiceView {
   };
 }
 
+/** A master without files, in no work tree of git. */
+export const NO_FILES: FileReports = {
+  errors: () => [],
+  warnings: () => [],
+  inGit: async () => ({ standing: null, fault: null, files: new Map(), deleted: [] }),
+  place: () => ({ nodeId: 'alpha' }),
+};
+
 export function contact(fields: Partial<ContactView> = {}): ContactView {
   return { isConnected: true, silentMs: 500, goneForMs: null, lostInMs: 5500, ...fields };
 }
@@ -131,6 +141,7 @@ export function configurationFacts(fields: Partial<ConfigurationFacts> = {}): Co
   return {
     name: 'lobby',
     record: configurationRecord(),
+    git: undefined,
     unreadable: [],
     rollout: undefined,
     fileErrors: [],

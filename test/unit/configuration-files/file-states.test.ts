@@ -141,6 +141,18 @@ describe('the state of a file', () => {
         'd.json d pending*',
       ],
     ],
+    [
+      'is that of the file that says the name now, after a file was renamed',
+      {
+        files: { 'four.json': 'h4:one', 'six.json': 'h6:two' },
+        records: ['h4.json h4:one', 'h5.json h5:one', 'h6.json h6:one'],
+      },
+      [
+        'four.json h4 in-force*',
+        'h5.json h5 pending*: is gone; what it said is in force until Drover has seen that',
+        'six.json h6 pending*',
+      ],
+    ],
   ])('%s', (_what, world, expected) => {
     expect(states(world)).toEqual(expected);
   });

@@ -31,7 +31,7 @@ const fault = { line: 3, column: 1, field: 'command', message: 'command: must be
 
 it('shows broken, gone and missing before what is well, each with what to do', () => {
   const rows = rowsOf({
-    entries: [entry('well', 1), entry('short', 4), entry('kept', 1)],
+    entries: [entry('well', 1), entry('short', 4), entry('kept', 1), entry('edited', 0)],
     counts: new Map([
       ['well', { online: 1, all: 1 }],
       ['short', { online: 2, all: 3 }],
@@ -43,11 +43,22 @@ it('shows broken, gone and missing before what is well, each with what to do', (
       { ...fault, file: 'new.json', line: null },
     ],
     removed: [{ name: 'left', instances: 2 }],
+    directory: {
+      node: 'a',
+      git: null,
+      fault: null,
+      text: null,
+      files: [
+        { file: 'edited.json', name: 'edited', inGit: 'changed', text: 'changed, not in git' },
+        { file: 'short.json', name: 'short', inGit: 'changed', text: 'changed, not in git' },
+      ],
+    },
   });
   expect(rows.map(({ name, state, note }) => `${name}: ${state}: ${note}`)).toEqual([
     'kept: kept: line 3: command: must be a text',
     'new: never: command: must be a text',
     'left: gone: 2 instances left: delete them, or create the configuration again',
+    'edited: inForce: changed, not in git',
     'short: inForce: 2 instances missing: see why',
     'well: inForce: ',
   ]);

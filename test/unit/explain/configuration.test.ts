@@ -204,6 +204,7 @@ describe('a broken file', () => {
           line: 7,
           column: 3,
           field: 'ramMB',
+          git: null,
         },
       ],
     });

@@ -64,9 +64,10 @@ describe('the metrics', () => {
   metrics.addSources(NO_FIGURES);
   addNodeGauges(metrics.namingRegistry, () => []);
   metrics.addApiSockets(() => 0);
-  addFileGauges(metrics.registry, metrics.namingRegistry, () => ({
+  addFileGauges(metrics.registry, metrics.namingRegistry, async () => ({
     states: new Map(),
     removalsWaiting: 0,
+    behind: undefined,
     outdated: new Map(),
   }));
   addEtcdGauges(metrics.registry, () => undefined);

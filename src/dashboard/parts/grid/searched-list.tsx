@@ -24,12 +24,14 @@ interface SearchedListProps<T> {
   /** Why the rows may be old; null: the rows are current. */
   readonly error?: unknown;
   readonly onRetry?: () => void;
+  /** A sentence about all rows together, above them. */
+  readonly notice?: ComponentChildren;
   readonly createDialog: (onClose: () => void) => ComponentChildren;
 }
 
 export function SearchedList<T>(props: SearchedListProps<T>) {
   const { text, rows, keyOf, hrefOf, isFound, columns, isLoaded, emptyHint, createDialog } = props;
-  const { error = null, onRetry } = props;
+  const { error = null, onRetry, notice } = props;
   const { router, session } = useServices();
   const { find = '' } = router.place.value.query;
   const shown = rows.filter((row) => isFound(row, find.toLowerCase()));
@@ -46,6 +48,7 @@ export function SearchedList<T>(props: SearchedListProps<T>) {
       fill
     >
       {error !== null && <Failure error={error} {...(onRetry !== undefined && { onRetry })} />}
+      {notice}
       {rows.length > 0 && <FindInput class="list-find" label={text.search} hint={text.searchHint} />}
       <Grid
         label={text.title}

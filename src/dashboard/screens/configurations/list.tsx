@@ -75,7 +75,7 @@ const COLUMNS: readonly Column<ConfigurationRow>[] = [
 
 export function ConfigurationList() {
   const { session } = useServices();
-  const { rows, isLoaded, error, again } = useConfigurations();
+  const { rows, isLoaded, error, again, git } = useConfigurations();
   return (
     <SearchedList
       text={text}
@@ -87,6 +87,7 @@ export function ConfigurationList() {
       isLoaded={isLoaded}
       emptyHint={session.can('CONFIGURE') ? text.emptyHint : `${text.emptyHint} ${text.emptyRead}`}
       error={error}
+      notice={git !== null && <p class="quiet">{text.git(git)}</p>}
       onRetry={again}
       createDialog={(onClose) => <CreateDialog rows={rows} onClose={onClose} />}
     />

@@ -4,6 +4,7 @@
  */
 import type { ConfigurationFileError } from '../../../model/configuration.js';
 import type { InstanceInfo } from '../../../model/instance.js';
+import type { ConfigurationDirectory } from '../../../operations/configuration-file-list.js';
 import type { RemovedConfiguration } from '../../../operations/configuration-list.js';
 import type { Topics } from '../../../watch-client/topics.js';
 import { text } from './text.js';
@@ -33,6 +34,7 @@ interface RowFacts {
   readonly counts: ReadonlyMap<string, Counts>;
   readonly errors: ConfigurationFileError[];
   readonly removed: RemovedConfiguration[];
+  readonly directory: ConfigurationDirectory | null;
 }
 
 interface Counts {
@@ -41,12 +43,14 @@ interface Counts {
 }
 
 /** All rows by name. Rows that need attention come first. */
-export function rowsOf({ entries, counts, errors, removed }: RowFacts): ConfigurationRow[] {
+export function rowsOf({ entries, counts, errors, removed, directory }: RowFacts): ConfigurationRow[] {
   // A fault of the whole directory belongs to no configuration: the overview shows it.
   const left = new Set(errors.filter(({ file }) => file.endsWith('.json') && file !== '*.json'));
   const row = (name: string, rest: Pick<ConfigurationRow, 'state' | 'error' | 'entry'>): ConfigurationRow => {
     const { online, all } = counts.get(name) ?? { online: 0, all: 0 };
-    return { name, ...rest, online, instances: all, note: noteOf(rest, { online, all }) };
+    const inGit = directory?.files.find((file) => file.name === name)?.text;
+    const note = noteOf(rest, { online, all }) || (inGit ?? '');
+    return { name, ...rest, online, instances: all, note };
   };
   const inForce = [...entries].map((entry) => {
     const error = errors.find(({ file, name }) => file === entry.file && (name ?? entry.name) === entry.name);

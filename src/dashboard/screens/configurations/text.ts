@@ -12,6 +12,7 @@ export const text = {
   ram: 'RAM each',
   runtime: 'Runtime',
   file: 'File',
+  git: (standing: string) => `In git: ${standing}.`,
   note: 'Next step',
   search: 'Find a configuration',
   searchHint: 'Name, file or command',

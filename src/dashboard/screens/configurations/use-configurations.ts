@@ -3,6 +3,7 @@
  * few seconds.
  */
 import type { ConfigurationFileError } from '../../../model/configuration.js';
+import type { ConfigurationDirectory } from '../../../operations/configuration-file-list.js';
 import type { RemovedConfiguration } from '../../../operations/configuration-list.js';
 import { useAsked, useEntries, useRound, useTopic } from '../../services/services.js';
 import { countInstances, rowsOf } from './rows.js';
@@ -14,19 +15,22 @@ export function useConfigurations() {
   const round = useRound();
   const asked = useAsked(
     async (api, signal) => {
-      const [errors, removed] = await Promise.all([
+      const [errors, removed, directory] = await Promise.all([
         api.get<ConfigurationFileError[]>('/configuration-files/errors', { signal }),
         api.get<RemovedConfiguration[]>('/cluster/removed-configurations', { signal }),
+        api.get<ConfigurationDirectory>('/configuration-files/directory', { signal }),
       ]);
-      return { errors, removed };
+      return { errors, removed, directory };
     },
     [round, version.value],
   );
-  const { value = { errors: [], removed: [] }, error } = asked.value;
+  const { value = { errors: [], removed: [], directory: null }, error } = asked.value;
   return {
     rows: rowsOf({ entries: entries.values(), counts: countInstances(instances.values()), ...value }),
     isLoaded: isLoaded.value && (asked.value.value !== undefined || error !== null),
     error,
+    /** The standing of the directory in git, in words; null: it is in no work tree, or not loaded yet. */
+    git: value.directory?.text ?? null,
     /** Asks again at once, after a change. */
     again: asked.again,
   };
