@@ -666,6 +666,38 @@ describe('Configurations and templates', () => {
     expect(world.audit.filter(({ result }) => result === '200')).toEqual([]);
   });
 
+  it('POST /configurations/batch: 200, the outcome of each put and removal; 400 before the first write; 403 beyond the reach of the key', async () => {
+    const content = { runtime: 'process', command: 'run', ramMB: 100, cpu: 10 };
+    const batch = (changes: object[], token?: string) =>
+      world.call('POST /configurations/batch', { body: { changes }, ...(token !== undefined && { token }) });
+    const put = (name: string, fields: object = {}) => ({
+      do: 'put',
+      name,
+      content: { name, ...content, ...fields },
+    });
+    expect((await batch([put('lobby'), put('proxy', { ramMB: 0 })])).status).toBe(400);
+    expect((await world.call('GET /configurations/lobby')).status).toBe(404);
+    const { status, json } = await batch([
+      put('lobby'),
+      { ...put('proxy'), ifMatch: '0123456789abcdef0123456789abcdef' },
+      { do: 'remove', name: 'gone' },
+    ]);
+    expect([status, json]).toEqual([
+      200,
+      [
+        { name: 'lobby', status: 204, error: null, code: null },
+        { name: 'proxy', status: 412, error: expect.any(String), code: 'DRV_CONFIGURATION_CHANGED' },
+        { name: 'gone', status: 404, error: expect.any(String), code: 'DRV_CONFIGURATION_UNKNOWN' },
+      ],
+    ]);
+    expect((await world.call('GET /configurations/lobby')).status).toBe(200);
+    const key = await world.commands.json('key create lobbies CONFIGURE --configurations lobby');
+    const { token } = z.object({ token: z.string() }).parse(key);
+    expect((await batch([{ do: 'remove', name: 'lobby' }, put('other')], token)).status).toBe(403);
+    expect((await world.call('GET /configurations/lobby')).status).toBe(200);
+    expect((await batch([{ do: 'remove', name: 'lobby' }], token)).json).toMatchObject([{ status: 204 }]);
+  });
+
   it('POST /plan: 200, what contents would change and what becomes of the instances; 400 as of a PUT; 403 beyond the reach of the key; 409 for another fingerprint; writes nothing', async () => {
     await world.commands.configure('lobby');
     const small = { runtime: 'process', command: 'run', ramMB: 100, cpu: 10 };
@@ -686,6 +718,7 @@ describe('Configurations and templates', () => {
             why: expect.stringContaining('2 instances are created.'),
           }),
         ],
+        others: [],
         shortages: [],
         warnings: [],
       },
@@ -792,7 +825,10 @@ describe('Configurations and templates', () => {
 
   it('GET /schemas/configuration.json: 200, the JSON Schema of a configuration', async () => {
     const { status, json } = await world.call('GET /schemas/configuration.json');
-    expect([status, json]).toMatchObject([200, { title: 'Drover configuration', required: ['command'] }]);
+    expect([status, json]).toMatchObject([
+      200,
+      { title: 'Drover configuration', anyOf: [{ required: ['command'] }, { required: ['extends'] }] },
+    ]);
   });
 
   /** An override of ramMB, as a master writes it whose files belong to git. */

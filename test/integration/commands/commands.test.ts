@@ -1067,7 +1067,6 @@ describe('config scale', () => {
     await world.files.reload();
     expect(await world.run('config scale lobby 2')).toBe('lobby: minimumServiceCount 0 -> 2\n');
     expect(JSON.parse(readFileSync(join(world.root, 'configurations/lobby.json'), 'utf8'))).toEqual({
-      name: 'lobby',
       $schema: 'x',
       minimumServiceCount: 2,
       runtime: 'process',

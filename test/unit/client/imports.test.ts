@@ -21,7 +21,8 @@ const SHARED = new RegExp(
 const PACKAGES = new Set(['cli-table3', 'commander', 'leven', 'string-argv', 'ws', 'yaml', 'yauzl', 'yazl']);
 /** Judges files as the daemon does, with its schemas. Only the commands on files load it, when they are called. */
 const JUDGE = 'src/client/configurations/documents.ts';
-const JUDGES_WITH = /^src\/configuration-files\/(?:directory|extends|file-names|json-position|parse)\.ts$/;
+const JUDGES_WITH =
+  /^src\/configuration-files\/(?:directory|extends|file-names|json-position|parse|problems|warnings)\.ts$/;
 const IMPORT = /^(?:import|export)\s+(?!type\b)(?:[\w$*\s{},]*?\sfrom\s+)?'([^']+)'/gm;
 const DYNAMIC_IMPORT = /(?<!typeof )\bimport\('([^']+)'\)/g;
 

@@ -40,6 +40,7 @@ it('tells the state of the file here, also of what another master brought, and a
       instances: { entries: () => new Map().entries() },
       instanceRevisions: { of: () => new Map() },
       rollouts: { entries: () => new Map().entries() },
+      overrides: { get: () => undefined },
       configurationFiles: {
         ownErrors: () => [],
         waiting: () => new Set(),

@@ -45,12 +45,12 @@ describe('the pages', () => {
     expect(inPages((text) => named(text).filter((file) => !existsSync(join(REPOSITORY, file))))).toEqual([]);
   });
 
-  it('name environment variables that the program, its tests or its tools read', () => {
+  it('name environment variables that the program, its tests, its tools or its examples read', () => {
     const source = ['src', 'controllers', 'test']
       .flatMap((folder) => readdirSync(join(REPOSITORY, folder), { recursive: true, withFileTypes: true }))
       .filter((entry) => entry.isFile() && /\.(?:ts|sh)$/.test(entry.name))
       .map((entry) => readFileSync(join(entry.parentPath, entry.name), 'utf8'))
-      .concat(read('vitest.config.ts'))
+      .concat(read('vitest.config.ts'), read('manifests/ci/github.yml'))
       .join('\n');
     const known = new Set(source.match(/DROVER_[A-Z_]*[A-Z]/g));
     expect(known.size).toBeGreaterThan(10);
