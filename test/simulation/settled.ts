@@ -53,6 +53,8 @@ function* instanceOf(fleet: Fleet, record: InstanceRecord): Generator<string> {
   if (isUp && node !== placement.nodeId) yield `${said}, and has no process there`;
   if (!isUp && node !== undefined) yield `${said}, and runs on ${node}`;
   if (!isReported(status) && !isTrue(fleet, record, isUp)) yield `${said}, which is not so`;
+  const asked = fleet.invariants.book.revisions.get(record.revision)?.ramMB;
+  if (record.ramMB !== asked) yield `${said}, and holds ${record.ramMB} MB, not ${asked} MB`;
 }
 
 /** Shown as an app or a tool has put it. At rest the reason still says why nothing runs. */

@@ -154,7 +154,9 @@ export class InstanceUpdates {
     const next = withContent(before, content);
     const { placement } = before;
     if (placement === null || isAtRest(before)) return asItIs(next);
-    return this.#options.placement.placeAgain({ before, next, content });
+    // The former run holds what it has until its node reports its end (`StatusIntake`).
+    const held = { ramMB: Math.max(before.ramMB, next.ramMB), cpu: Math.max(before.cpu, next.cpu) };
+    return this.#options.placement.placeAgain({ before, next: { ...next, ...held }, content });
   }
 }
 

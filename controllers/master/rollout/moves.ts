@@ -41,11 +41,12 @@ function removalsOf(facts: RolloutFacts, judged: Judged): MoveStep[] {
   if (facts.rollout === undefined || phaseOf(facts.rollout) === 'failed') return steps;
   for (const victim of judged.victims) {
     const spare = judged.spares.get(victim.id);
-    if (spare === undefined || hasGuests(facts, victim)) continue;
-    const isBetter = isCurrent(spare) && judged.good.has(spare.id);
-    if (isBetter || victim.up === null)
+    if (spare === undefined) continue;
+    const isBetter = victim.up === null || (isCurrent(spare) && judged.good.has(spare.id));
+    if (isBetter && !hasGuests(facts, victim))
       steps.push({ do: 'remove', id: victim.id, staying: spare.id, why: `${spare.id} has taken its place` });
-    else if (!isCurrent(spare) && spare.node !== 'away' && !hasGuests(facts, spare))
+    // A victim that waits for its players is no reason to keep it: it would hold up the others.
+    else if (!isBetter && !isCurrent(spare) && spare.node !== 'away' && !hasGuests(facts, spare))
       steps.push({ do: 'remove', id: spare.id, staying: victim.id, why: 'its content is out of date' });
   }
   return steps;

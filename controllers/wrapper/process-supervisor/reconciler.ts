@@ -157,7 +157,9 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
   }
 
   #recordExit(handle: Handle, reported: Exit): void {
-    const { handles, clock, random, logger, limits, desired, sampler } = this.#parts;
+    const { handles, clock, random, logger, limits, desired, sampler, runtimes } = this.#parts;
+    // The runtime may be back since the last look, and the next start waits for it.
+    if (runtimes.problemOf(handle.runtime) !== null) runtimes.probeNow();
     const run = { instanceId: handle.id, run: handle.run };
     const ramMB = desired.get(handle.id)?.configuration.ramMB;
     const exit = explainExit(handle, reported, { hasKilled: () => limits.wasOutOfMemory(run), ramMB });

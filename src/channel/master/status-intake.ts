@@ -64,9 +64,13 @@ export class StatusIntake {
     const after = await modify(records, report.id, (record) => {
       if (record.placement?.nodeId !== nodeId || this.#latest.get(key) !== report) return undefined;
       before = record;
-      const isChecked = revisions.get(record.revision)?.value.readiness !== undefined;
-      const status = nextStatus(record, report, { now: now(), isChecked }) ?? record.status;
-      const next = withEnd({ ...record, status }, now());
+      const content = revisions.get(record.revision)?.value;
+      const facts = { now: now(), isChecked: content?.readiness !== undefined };
+      const status = nextStatus(record, report, facts) ?? record.status;
+      // Once the former run is over, the instance holds what its content asks for (`InstanceUpdates`), and no more.
+      const isOver = record.status.awaitsRestart === true || status.state === 'STOPPED';
+      const { ramMB, cpu } = isOver && status.awaitsRestart === undefined ? (content ?? record) : record;
+      const next = withEnd({ ...record, ramMB, cpu, status }, now());
       return next.status === record.status ? undefined : next;
     });
     if (this.#latest.get(key) === report) this.#latest.delete(key);

@@ -232,6 +232,18 @@ describe('a runtime whose tool goes and comes back', () => {
     expect([offered(), said()]).toEqual([true, 'ONLINE - -']);
   });
 
+  it('starts what ends after it came back at once, though the node last saw it gone', async () => {
+    const { runtime } = node;
+    const id = await started({});
+    runtime.isAvailable = false;
+    await clock.advance(31_000);
+    expect([offered(), said()]).toEqual([false, 'ONLINE - -']);
+    runtime.isAvailable = true;
+    runtime.end(id, { code: 1, signal: null });
+    await clock.advance(3000);
+    expect([offered(), said()]).toEqual([true, 'ONLINE - -']);
+  });
+
   it('is not placed on a node that does not offer it', async () => {
     node.runtime.isAvailable = false;
     await clock.advance(31_000);

@@ -41,6 +41,8 @@ class RolloutWorld {
   readonly #violations: string[] = [];
   readonly #states = new Set<string>();
   readonly #cameAt = new Map<string, number>();
+  /** Ids of the instances that were wanted before the write that is being judged. */
+  #wantedBefore = new Set<string>();
   readonly #trace: string[] = [];
   #state: string | undefined;
   #made = 0;
@@ -261,19 +263,29 @@ class RolloutWorld {
   }
 
   #judge(): void {
-    this.#plane.master.state.instances.onChange((_id, after, before) => {
+    this.#wantedBefore = new Set(this.#wanted().map(({ id }) => id));
+    this.#plane.master.state.instances.onChange((id, after, before) => {
       if (before?.value.desired.goal === 'run' && after?.value.desired.goal === 'remove')
         this.#judgeEnd(before.value);
       if (before === undefined && after !== undefined) this.#judgeCreation(after.value);
+      if (after?.value.desired.goal === 'run') this.#wantedBefore.add(id);
+      else this.#wantedBefore.delete(id);
     });
   }
 
   #judgeCreation(record: InstanceRecord): void {
     const wanted = this.#wanted();
-    if (this.#maximum !== undefined && wanted.length > this.#maximum && !this.#hasLost(wanted))
-      this.#violations.push(`${record.id} is number ${wanted.length} of ${this.#maximum}`);
     const ids = new Set(wanted.map(({ id }) => id));
-    const spares = wanted.filter((one) => ids.has(one.replaces ?? '') && !this.#isOfLost(one));
+    const { replaces = '' } = record;
+    // In the place of one that was wanted until this very write it makes none more.
+    const isNeutral = this.#wantedBefore.has(replaces) && !ids.has(replaces);
+    const isAbove = this.#maximum !== undefined && wanted.length > this.#maximum;
+    if (isAbove && !isNeutral && !this.#hasLost(wanted))
+      this.#violations.push(`${record.id} is number ${wanted.length} of ${this.#maximum}`);
+    // A spare on a lost node does not stand: another one may be made for the same original.
+    const spares = wanted.filter(
+      (one) => ids.has(one.replaces ?? '') && one.status.reason !== 'node-lost' && !this.#isOfLost(one),
+    );
     const { maxSurge } = this.#update;
     // One is made for new players where all that stand have some.
     const most = Math.max(amountOf(maxSurge, this.#count, 'up'), maxSurge === 0 ? 0 : 1);

@@ -3,9 +3,10 @@ import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { StatusIntake } from '../../../src/channel/master/status-intake.js';
 import type { Report } from '../../../src/channel/protocol/messages.js';
+import { configurationSchema } from '../../../src/model/configuration.js';
 import type { InstanceRecord } from '../../../src/model/instance.js';
 import { MasterState } from '../../../src/state/master-state.js';
-import { instanceKey } from '../../../src/store/keys.js';
+import { instanceKey, revisionKey } from '../../../src/store/keys.js';
 import { Metrics } from '../../../src/telemetry/metrics.js';
 import { reportOf } from '../../support/channel/messages.js';
 import { intakeOver } from '../../support/channel/test-hub.js';
@@ -77,6 +78,30 @@ describe('the intake of reports', () => {
     expect(status()?.keepsFailing).toBe(true);
     await intake.take('alpha', [report()]);
     expect(status()?.keepsFailing).toBeUndefined();
+  });
+
+  it('gives back what the former run had beyond the content, once the node reports the restart', async () => {
+    const content = configurationSchema.parse({
+      name: 'lobby',
+      command: 'x',
+      runtime: 'process',
+      ramMB: 100,
+      cpu: 10,
+    });
+    await state.revisions.until(
+      await store.transact([{ do: 'put', key: revisionKey('small'), value: content }]),
+    );
+    const waiting = withStatus(instanceRecord(ID).status, { state: 'ONLINE', pid: 41, awaitsRestart: true });
+    const desired = { goal: 'run', restartToken: 1 } as const;
+    await put({ revision: 'small', ramMB: 300, cpu: 20, desired, status: waiting });
+    const held = () => state.instances.get(ID)?.value;
+    await intake.take('alpha', [report({ pid: 41, restartToken: 0, reason: 'stopping' })]);
+    expect(held()).toMatchObject({ ramMB: 300, cpu: 20 });
+    await intake.take('alpha', [report({ pid: null, restartToken: 1, state: 'CREATING' })]);
+    expect(held()).toMatchObject({ ramMB: 100, cpu: 10 });
+    await put({ revision: 'small', ramMB: 300, cpu: 20, desired: { goal: 'stop', restartToken: 1 } });
+    await intake.take('alpha', [report({ pid: null, restartToken: 1, state: 'STOPPED' })]);
+    expect(held()).toMatchObject({ ramMB: 100, cpu: 10 });
   });
 
   it('ignores what a node says of instances that it does not hold, or that nobody knows', async () => {

@@ -86,6 +86,18 @@ it('restarts what runs with the content in force, where it is', async () => {
   expect(recordNow().desired.restartToken).toBe(1);
 });
 
+it('holds the RAM and CPU of the former run until its end is reported, where the content asks for less', async () => {
+  await putInForce({ ramMB: 100, cpu: 30 });
+  await put({
+    placement: placedOn('alpha'),
+    ramMB: 300,
+    cpu: 20,
+    status: status({ state: 'ONLINE', pid: 7 }),
+  });
+  await updates.update('old1aa');
+  expect(recordNow()).toMatchObject({ ramMB: 300, cpu: 30, status: { awaitsRestart: true } });
+});
+
 it.each<[string, Partial<InstanceRecord>]>([
   ['is stopped', { desired: { goal: 'stop', restartToken: 3 }, placement: placedOn('alpha') }],
   ['waits for a place', { desired: { goal: 'run', restartToken: 3 } }],

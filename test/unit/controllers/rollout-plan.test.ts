@@ -231,6 +231,27 @@ describe('the next move', () => {
       {},
       ['remove a2 for a1', 'create a1'].slice(0, 1),
     ],
+    [
+      'a replacement of an older content goes while its original has players, and holds no other one up',
+      [
+        old('a1', { players: 'some', isMarked: true }),
+        old('a2', { role: { is: 'spare', of: 'a1' } }),
+        old('a3'),
+      ],
+      {},
+      ['remove a2 for a1'],
+    ],
+    [
+      'a replacement of an older content stays while it has players, or its original is not up',
+      [
+        old('a1', { players: 'some', isMarked: true }),
+        old('a2', { role: { is: 'spare', of: 'a1' }, players: 'some' }),
+        down('a3', { players: 'some' }),
+        old('a4', { role: { is: 'spare', of: 'a3' } }),
+      ],
+      {},
+      [],
+    ],
     ['static: in place', [old('a1', { static: true }), old('a2', { static: true })], {}, ['update a1']],
     [
       'static: one at a time',
