@@ -65,7 +65,7 @@ export class LoadedExtension {
   constructor(options: LoadedExtensionOptions) {
     this.#options = options;
     const { id, host } = options;
-    this.guard = new ExtensionGuard({ ...options, ...host });
+    this.guard = new ExtensionGuard({ ...host, ...options });
     this.#registrar = new Registrar({ id, guard: this.guard, ...host });
   }
 
