@@ -76,7 +76,10 @@ export const configurationFileRoutes: readonly Route[] = [
     reach: 'filtered',
     summary: 'Whether all files of a commit of the directory are in force, or rolled out.',
     params: z.object({
-      commit: z.string().describe('a hash, in full or its first digits; a later commit stands for it, too'),
+      commit: z
+        .string()
+        .regex(/^[0-9a-f]{4,64}$/i, 'must be a hash of a commit, or at least its first 4 digits')
+        .describe('a hash, in full or its first digits; a later commit stands for it, too'),
     }),
     answers: { 200: { description: 'how far the commit has come', schema: commitProgressSchema } },
     handle: async ({ params, request }, needs) => {

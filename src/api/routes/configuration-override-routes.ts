@@ -34,7 +34,7 @@ export const configurationOverrideRoutes: readonly Route[] = [
   defineRoute({
     method: 'POST',
     path: '/configurations/:name/reset',
-    scope: 'ALL',
+    scope: 'CONFIGURE',
     reach: 'new-configuration',
     summary: 'Ends the override of one field, or all overrides: the file counts again.',
     errors: ['DRV_OVERRIDE_UNKNOWN', 'DRV_CONFIGURATION_NOT_WRITABLE', 'DRV_STORE_WRITE_FAILED'],

@@ -23,6 +23,7 @@ READ GET /configuration-files/commits/:commit filtered
 READ GET /configuration-files/directory filtered
 READ GET /configuration-files/errors filtered
 READ GET /configuration-files/warnings filtered
+READ GET /configuration-overrides filtered
 READ GET /configurations filtered
 READ GET /configurations/:name configuration
 READ GET /configurations/:name/diff configuration
@@ -95,6 +96,7 @@ ALL POST /cluster/tokens -
 ALL POST /commands/execute -
 CONFIGURE POST /configuration-files/reload -
 CONFIGURE POST /configurations/:name/rollback/file configuration
+CONFIGURE POST /configurations/:name/reset new-configuration
 CONFIGURE POST /configurations/batch filtered
 ALL POST /extensions/commands/:command -
 ALL POST /keys -
@@ -206,7 +208,8 @@ describe('the routes', () => {
       }
       expect([401, 403], said).not.toContain(own.status);
       if (row.reach === 'filtered') {
-        expect(own.body, said).not.toMatch(/bbbbbb|other/);
+        // The schema is the same for every key, and its words are plain ones.
+        if (!row.path.startsWith('/schemas/')) expect(own.body, said).not.toMatch(/bbbbbb|other/);
         continue;
       }
       await resetInstances();
@@ -219,7 +222,8 @@ describe('the routes', () => {
       const missing = await ask(row, token, row.reach.endsWith('instance') ? 'other' : 'nothing');
       expect(missing.body.replaceAll('nothing', 'other'), said).toBe(hidden.body);
     }
-    expect([world.written, world.stops]).toEqual([[{ name: 'hello', input: {} }], 0]);
+    const written = [{}, { reset: undefined }].map((input) => ({ name: 'hello', input }));
+    expect([world.written, world.stops]).toEqual([written, 0]);
   });
 });
 

@@ -66,7 +66,6 @@ it('opens what the file says, alone for the person, and writes what changed', as
     questions: [],
   });
   expect(onMaster()).toEqual({
-    name: 'lobby',
     $schema: 'x',
     command: 'run',
     ramMB: 200,

@@ -31,13 +31,16 @@ const nodesOf = (set: string): string[] =>
   readdirSync(join(DIRECTORY, set)).filter((file) => file.startsWith('node-'));
 
 describe.each(SETS)('the records of %s', (set) => {
-  it('of a master hold every kind, and a master starts on all of them', async () => {
+  it('of a master are of known kinds, and a master starts on all of them', async () => {
     const store = await storeOf(set, 'master.json');
     const clock = new FakeClock();
     const plane = new ControlPlane({ clock, masterStore: store });
     const { entries } = await store.list('');
     const kinds = new Set(entries.map(({ key }) => key.slice(0, key.indexOf('/') + 1)));
-    expect([...kinds].sort()).toEqual(Object.values(PREFIX).toSorted());
+    // The builds before the newest had no other kinds, and may have had fewer.
+    const known = Object.values(PREFIX).toSorted();
+    if (set === SETS.toSorted().at(-1)) expect([...kinds].sort()).toEqual(known);
+    else expect(known).toEqual(expect.arrayContaining([...kinds]));
     await plane.start();
     expect([...plane.master.state.unreadable()]).toEqual([]);
     await clock.advance(60_000);
