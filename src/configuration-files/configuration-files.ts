@@ -107,7 +107,7 @@ export class ConfigurationFiles implements Part {
   readonly #stopping = new AbortController();
   /** Runs looks, puts and removals one at a time. */
   readonly #queue = new PQueue({ concurrency: 1 });
-  /** Changes that wait for their turn. One turn takes all of them, and the records follow once. */
+  /** Changes that wait for their turn, which takes all of them; the records follow once. */
   #waitingChanges: WaitingChange[] = [];
   /** Files that may have changed since the last look. */
   readonly #hinted = new Set<string>();

@@ -21,7 +21,7 @@ export interface ConfigurationEditor {
   write(name: string, content: ParsedConfiguration, precondition?: Precondition): Promise<void>;
   /** Removes the configuration. Throws DRV_CONFIGURATION_CHANGED or DRV_CONFIGURATION_UNKNOWN. */
   remove(name: string, precondition?: Precondition): Promise<void>;
-  /** Makes many changes: `work` calls `write` and `remove`. What they look at anew may be looked at once for all. */
+  /** Makes many changes: `work` calls `write` and `remove`. The files that they look at anew may be read once for all. */
   together?(work: () => Promise<void>): Promise<void>;
 }
 
