@@ -1,5 +1,6 @@
 /** `/configuration-overrides` and `.../reset`: what callers have changed beside the files, and the way back to the files. */
 import { z } from 'zod';
+import { nameSchema } from '../../model/names.js';
 import { listedOverridesSchema, listOverrides } from '../../operations/configuration-overrides.js';
 import { callerOf, seesConfiguration } from '../gate/auth.js';
 import { showsValues, valuesQuery } from '../gate/shown-values.js';
@@ -38,7 +39,7 @@ export const configurationOverrideRoutes: readonly Route[] = [
     reach: 'new-configuration',
     summary: 'Ends the override of one field, or all overrides: the file counts again.',
     errors: ['DRV_OVERRIDE_UNKNOWN', 'DRV_CONFIGURATION_NOT_WRITABLE', 'DRV_STORE_WRITE_FAILED'],
-    params: z.object({ name: z.string().describe('name of the configuration') }),
+    params: z.object({ name: nameSchema.describe('name of the configuration') }),
     body: z.strictObject({
       field: z.string().optional().describe('such as `minimumServiceCount`; default: all overrides'),
     }),
