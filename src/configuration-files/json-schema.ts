@@ -41,12 +41,17 @@ export function configurationJsonSchema(): JsonSchema {
     // `name` is optional: the name of the file stands for it. What a file extends may have the command.
     anyOf: [{ required: ['command'] }, { required: [EXTENDS] }],
     // No maximum below the minimum, where that can be said: JSON Schema compares no two fields.
-    if: { properties: { maximumServiceCount: { const: 0 } }, required: ['maximumServiceCount'] },
-    // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
-    then: {
-      properties: { minimumServiceCount: { const: 0 } },
-      anyOf: [{ required: ['minimumServiceCount'] }, { required: [EXTENDS] }],
-    },
+    allOf: [
+      {
+        anyOf: [
+          { not: { properties: { maximumServiceCount: { const: 0 } }, required: ['maximumServiceCount'] } },
+          {
+            properties: { minimumServiceCount: { const: 0 } },
+            anyOf: [{ required: ['minimumServiceCount'] }, { required: [EXTENDS] }],
+          },
+        ],
+      },
+    ],
   };
 }
 

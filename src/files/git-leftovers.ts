@@ -1,4 +1,4 @@
-/** What git leaves in the place of contents that it has not fetched: the pointers of git-lfs, and empty submodules. */
+/** The stand-ins that git leaves for contents that it has not fetched: the pointers of git-lfs, and empty submodules. */
 import { readdir, readFile, realpath, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 

@@ -1,6 +1,6 @@
 /**
- * What callers have changed in a configuration whose file Drover does not write: the override of each field, or of the
- * whole. The record has the merged content; this decides it from the file, the overrides and a write. Pure.
+ * The changes that callers made to a configuration whose file Drover does not write: the override of each field, or of
+ * the whole. The record has the merged content; this decides it from the file, the overrides and a write. Pure.
  *
  *   the file changes a field         the file wins, and the override of that field ends
  *   the file changes another field   the override stays
@@ -48,7 +48,7 @@ export const configurationOverridesSchema = z.discriminatedUnion('is', [
 ]);
 export type ConfigurationOverrides = z.output<typeof configurationOverridesSchema>;
 
-/** What the store has of a configuration. */
+/** The records that the store has of a configuration. */
 export interface OverriddenState {
   readonly record: ConfigurationRecord | undefined;
   readonly overrides: ConfigurationOverrides | undefined;
@@ -61,7 +61,7 @@ interface EndedOverride {
   readonly mark: OverrideMark;
 }
 
-/** What the store has next. `record` undefined: the configuration is not in force. */
+/** The records that the store has next. `record` undefined: the configuration is not in force. */
 export interface NextState extends OverriddenState {
   readonly ended: readonly EndedOverride[];
 }

@@ -1,4 +1,4 @@
-/** What callers have changed beside the files, for `config overrides`, its route and the page. */
+/** The changes that callers made beside the files, for `config overrides`, its route and the page. */
 import { z } from 'zod';
 import { type ShownOverride, shownOverrideSchema, shownOverrides } from '../model/configuration-overrides.js';
 import { CONFIGURATION_WRITES } from '../model/plain/configuration-writes.js';

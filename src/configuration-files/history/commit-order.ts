@@ -7,7 +7,7 @@ import type { SideOrder } from '../../views/view.js';
 import { isAncestor } from './git-ancestry.js';
 import { git } from './git-program.js';
 
-/** What git says at one commit of the work tree. */
+/** The answers of git at one commit of the work tree. */
 interface Known {
   readonly head: string;
   /** The commit and all before it. */

@@ -1,4 +1,4 @@
-/** What callers have changed of a configuration beside its file, and the way back to the file. */
+/** The changes that callers made to a configuration beside its file, and the way back to the file. */
 import type { ListedOverrides } from '../../../operations/configuration-overrides.js';
 import { apiPath } from '../../api/api-client.js';
 import { NOTHING } from '../../parts/amounts.js';
