@@ -6,6 +6,7 @@ import type { InstanceUsage } from '../../../src/model/run/instance-usage.js';
 import type { Reads } from '../../../src/operations/reads.js';
 import { UsageHistory } from '../../../src/operations/usage-history.js';
 import { instanceRecord, instanceStatus } from '../../support/api/api-world.js';
+import { bufferBytes } from '../../support/buffer-bytes.js';
 import { given } from '../../support/control-plane/given.js';
 import { FakeClock } from '../../support/fake-clock.js';
 
@@ -85,10 +86,9 @@ it('takes between 10 and 20 MB for 10,000 instances', async () => {
     records.set(id, { revision: 1, value: instanceRecord({ id: 'aaaaaa' }) });
     used.set(id, { cpuSeconds: 1, cpuPercent: 1, memoryBytes: 1, processes: 1 });
   }
-  // The samples are in buffers. The heap beside them holds whatever was not collected yet, here and before.
-  const before = process.memoryUsage().arrayBuffers;
+  const before = bufferBytes();
   await clock.advance(EVERY_MS);
-  const bytes = process.memoryUsage().arrayBuffers - before;
+  const bytes = bufferBytes() - before;
   expect(bytes).toBeGreaterThan(10 * MB);
   expect(bytes).toBeLessThan(20 * MB);
 });
