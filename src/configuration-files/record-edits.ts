@@ -19,7 +19,7 @@ import {
   withWrite,
 } from '../model/configuration-overrides.js';
 import { DroverError } from '../model/errors.js';
-import { nameSchema } from '../model/names.js';
+import { commitSchema, nameSchema } from '../model/names.js';
 import type { RolloutRecord } from '../model/rollout.js';
 import { instantText, listText } from '../model/words.js';
 import { configurationKey, historyKey, overridesKey, revisionKey } from '../store/keys.js';
@@ -180,16 +180,15 @@ function written(key: string, value: unknown, expectedRevision: number): Operati
 }
 
 const fileName = z.string().max(4096).refine(isConfigurationFile, { error: 'is no file of configurations' });
-const commitHash = z.string().regex(/^[0-9a-f]{40,64}$/);
 const sourceSchema = z.object({
   origin: contentOriginSchema.omit({ node: true }).extend({
     file: fileName,
     key: z.string().max(LONGEST_WORDS).nullable(),
-    commit: commitHash.nullable(),
+    commit: commitSchema.nullable(),
   }),
   rollback: z.string().max(LONGEST_WORDS).optional(),
   reason: z.string().max(LONGEST_WORDS).optional(),
-  changedBy: commitHash.optional(),
+  changedBy: commitSchema.optional(),
 });
 const expectedRevision = z.int().min(0);
 const questionSchema = z

@@ -32,7 +32,10 @@ export interface ConfigurationSource {
   /** Identifies the directory that was read last, also across restarts; undefined: none was read. */
   readonly directoryId: string | undefined;
   /** The origins of contents: who brought them. */
-  readonly origins: Pick<ContentOrigins, 'isDoubted' | 'of' | 'ofFile' | 'ofWriter' | 'order' | 'orderOf'>;
+  readonly origins: Pick<
+    ContentOrigins,
+    'isDoubted' | 'note' | 'of' | 'ofFile' | 'ofWriter' | 'order' | 'orderOf'
+  >;
   readonly writes: ConfigurationWrites;
 }
 

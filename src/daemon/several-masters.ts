@@ -161,7 +161,7 @@ export class SeveralMasters implements Part {
       logger,
       clock,
     });
-    const { library, local } = options.templates;
+    const { library, local, git } = options.templates;
     this.templates = new TemplateView({
       store,
       clock,
@@ -169,6 +169,7 @@ export class SeveralMasters implements Part {
       nodeId,
       path: paths.templates,
       library,
+      git,
       directory: local.directory,
       records: this.#templateRecords,
       door: openRecordDesk(

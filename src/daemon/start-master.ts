@@ -152,6 +152,8 @@ async function lay(assembly: Assembly, before?: Pick<WithoutState, 'waitFor' | '
   );
   const templates = new MasterTemplates({
     ...shared,
+    nodeId: configuration.nodeId,
+    writes: configuration.configurationWrites,
     paths,
     providers: extensions.storages,
     maxUploadMB: configuration.maxUploadMB,

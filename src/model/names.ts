@@ -22,6 +22,9 @@ export const portSchema = z.int().min(1).max(65_535);
 /** A SHA-256, in hex. */
 export const sha256Schema = z.string().regex(/^[0-9a-f]{64}$/);
 
+/** The full hash of a commit of git. */
+export const commitSchema = z.string().regex(/^[0-9a-f]{40,64}$/);
+
 /** The largest id of a user. The next number means "leave it as it is" to the kernel. */
 const LARGEST_USER_ID = 4_294_967_294;
 const USER_IDS = /^([0-9]{1,10}):([0-9]{1,10})$/;

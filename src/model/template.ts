@@ -1,6 +1,6 @@
 /** The template fields of a configuration. The trees themselves are in `src/templates`. */
 import { z } from 'zod';
-import { nameSchema, sha256Schema } from './names.js';
+import { commitSchema, nameSchema, sha256Schema } from './names.js';
 
 /** The key of the storage that is `templates/` of the master; every other key names a provider. */
 export const LOCAL_STORAGE = 'local';
@@ -99,5 +99,7 @@ export const templateRecordSchema = z.object({
   digest: sha256Schema,
   /** The node whose directory brought it. */
   sourceNode: nameSchema,
+  /** The last commit that changed the template in the clone that brought it. Absent: git does not own it. */
+  commit: commitSchema.optional(),
 });
 export type TemplateRecord = z.output<typeof templateRecordSchema>;

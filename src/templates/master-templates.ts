@@ -1,8 +1,10 @@
 /** Builds all template parts of a master: the local templates, the copies from storages, and their way to the nodes. */
 import type { Clock } from '../loop/clock.js';
 import { type Part, RunningParts } from '../loop/lifecycle.js';
+import type { ConfigurationWrites } from '../model/plain/configuration-writes.js';
 import type { ClusterSyncReport } from '../model/template.js';
 import type { Logger } from '../telemetry/logger.js';
+import { GitTemplates } from './library/git-templates.js';
 import { TemplateLibrary } from './library/library.js';
 import { LocalTemplates, type Noted } from './library/local-templates.js';
 import { StorageDownloads } from './storage/storage-download.js';
@@ -14,6 +16,9 @@ import type { SyncRun } from './sync/sync-run.js';
 import { type SharedTemplates, TemplateSources } from './template-sources.js';
 
 interface MasterTemplatesOptions {
+  readonly nodeId: string;
+  /** The setting `configurationWrites`; default: as git decides. */
+  readonly writes?: ConfigurationWrites | undefined;
   readonly paths: {
     readonly templates: string;
     readonly uploads: string;
@@ -37,6 +42,7 @@ export class MasterTemplates implements Part {
   readonly local: LocalTemplates;
   readonly sources: TemplateSources;
   readonly library: TemplateLibrary;
+  readonly git: GitTemplates;
   readonly #downloads: StorageDownloads;
   readonly #stored: StorageLibrary;
   readonly #storageSync: StorageSync;
@@ -45,6 +51,7 @@ export class MasterTemplates implements Part {
 
   constructor(options: MasterTemplatesOptions) {
     const { paths, providers, maxUploadMB, afterWrite, shared, nodes, clock, random, logger } = options;
+    this.git = new GitTemplates({ ...options, directory: paths.templates });
     const library = new TemplateLibrary(paths.templates, clock, logger);
     this.library = library;
     this.local = new LocalTemplates({
@@ -53,6 +60,8 @@ export class MasterTemplates implements Part {
       library,
       maxUploadMB,
       logger,
+      beforeWrite: (group, name) =>
+        this.git.requireWritable(group, name, shared()?.record(`${group}/${name}`)),
       afterWrite,
     });
     this.#downloads = new StorageDownloads({ providers, directory: paths.downloads, clock });
@@ -70,6 +79,7 @@ export class MasterTemplates implements Part {
     await this.#running.start(this.#clusterSync);
     // The local templates first restore what a killed process left half-done; then the parts that read the directory
     // start.
+    await this.git.start();
     await this.#running.start(this.local);
     await this.#running.start(this.library);
     await this.#downloads.start();
@@ -84,7 +94,7 @@ export class MasterTemplates implements Part {
 
   /** Replaces a local template by that of a storage. Throws as `StorageSync.fromStorage` does. */
   fromStorage(group: string, name: string, storage: string): Promise<SyncedTemplate & Noted> {
-    return this.local.written(group, name, this.#storageSync.fromStorage(group, name, storage));
+    return this.local.written(group, name, () => this.#storageSync.fromStorage(group, name, storage));
   }
 
   /** See `ClusterSync.toCluster`. */

@@ -11,7 +11,7 @@ import type { TreePlace } from './tree/tree.js';
 import type { TemplateView } from './view/template-view.js';
 
 /** The templates that several masters share. */
-export type SharedTemplates = Pick<TemplateView, 'names' | 'inForce' | 'elsewhere' | 'onChange'>;
+export type SharedTemplates = Pick<TemplateView, 'names' | 'inForce' | 'elsewhere' | 'onChange' | 'record'>;
 
 interface TemplateSourcesOptions {
   readonly local: TemplateLibrary;

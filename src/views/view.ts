@@ -62,8 +62,8 @@ export interface Observation {
   readonly standing: Standing;
   /** True for a name whose present record came from this directory. */
   readonly brought: (name: string) => boolean;
-  /** The order of both sides by git, where the directory is an input that is never written. Default: it is written. */
-  readonly order?: (name: string) => SideOrder;
+  /** The order of both sides by git, for a name that is an input and never written here. Undefined: it is written. */
+  readonly order?: (name: string) => SideOrder | undefined;
 }
 
 /**

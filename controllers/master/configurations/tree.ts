@@ -47,8 +47,6 @@ export class ConfigurationTree implements ViewTree {
   readonly #there: RecordSide<ConfigurationRecord, RecordEdit>;
   /** The contents that clients wrote, by name and hash: they have fields that records do not keep. */
   readonly #written = new Map<string, NewContent>();
-  /** The commit that this master noted last for each name. */
-  readonly #noted = new Map<string, string>();
   #owners: ReadonlyMap<string, string> = new Map();
 
   constructor(options: ConfigurationTreeOptions) {
@@ -150,7 +148,8 @@ export class ConfigurationTree implements ViewTree {
     const sentences = edits.map((edit) => this.#sentenceOf(edit));
     await this.#there.write(edits);
     for (const [index, { name, source }] of edits.entries()) {
-      if (source.changedBy !== undefined) this.#noted.set(name, source.changedBy);
+      const { changedBy, origin } = source;
+      if (changedBy !== undefined) this.#options.source.origins.note(origin.file, changedBy);
       this.#options.logger.info({ configuration: name }, sentences[index]);
     }
   }
@@ -186,12 +185,8 @@ export class ConfigurationTree implements ViewTree {
     const inForce = this.#fileInForce(name);
     const file = this.#owners.get(name) ?? inForce?.sourceFile;
     if (file === undefined || inForce === undefined) return 'unknown';
-    const { changedBy } = origins.ofFile(file);
     const isAgreed = here === this.#there.get(name);
-    // Write each commit of an agreed content once, in case the leader does not keep commits.
-    if (isAgreed && (changedBy === undefined || this.#noted.get(name) === changedBy)) return 'unknown';
-    if (inForce.commit !== undefined) return origins.orderOf(file, inForce.commit, here !== undefined);
-    return isAgreed ? 'newer' : 'unknown';
+    return origins.orderOf(file, { commit: inForce.commit, isHere: here !== undefined, isAgreed });
   }
 
   #fileInForce(name: string): ConfigurationRecord | undefined {

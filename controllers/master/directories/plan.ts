@@ -53,8 +53,8 @@ export interface ViewFacts {
   readonly bases: ReadonlyMap<string, Base>;
   /** True when only this directory brings records. */
   readonly isAlone: boolean;
-  /** The order of both sides by git. Absent: the directory is written, too. */
-  readonly order?: ((name: string) => SideOrder) | undefined;
+  /** The order of both sides by git. Undefined: the directory is written, too. */
+  readonly order?: ((name: string) => SideOrder | undefined) | undefined;
   /** Names that have vanished here, and that this directory had brought into the records. */
   readonly gone: readonly string[];
   /** Names whose removal waited to be confirmed. */
@@ -137,7 +137,8 @@ export function verdictOf(
   const base = isAlone ? baseOf(present) : bases.get(name);
   const verdict = judge({ here: here.get(name), base, there: present, isDeleted });
   if (isAlone) return verdict === 'write-here' ? 'settled' : verdict;
-  return order === undefined ? verdict : byOrder(verdict, order(name), { here: here.get(name), isDeleted });
+  const sides = order?.(name);
+  return sides === undefined ? verdict : byOrder(verdict, sides, { here: here.get(name), isDeleted });
 }
 
 /** The verdict on an input, which git may change. */

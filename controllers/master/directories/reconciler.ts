@@ -176,10 +176,15 @@ export class DirectoryEngine implements Reconciler<Facts, ViewStep>, DirectoryFo
     this.#seenIn = standing.directory;
     for (const name of here.keys()) this.#seen.add(name);
     const known = bases.of(standing);
-    // With one master, or an input that has a base, a name whose file vanished while no process ran is gone, too.
-    const had = order === undefined ? this.#seen : new Set([...this.#seen, ...known.keys()]);
-    const gone = [...(isAlone ? there.keys() : had)].filter(
-      (name) => here.get(name) === undefined && !undecided.has(name) && brought(name),
+    // With one master, or an input that has a base, a name whose file vanished while no process ran is gone, too. So is
+    // one that a later commit removed.
+    const had = (name: string): boolean => {
+      if (isAlone || this.#seen.has(name)) return true;
+      const sides = order?.(name);
+      return sides === 'newer' || (sides !== undefined && known.has(name));
+    };
+    const gone = [...new Set(there.keys())].filter(
+      (name) => here.get(name) === undefined && !undecided.has(name) && brought(name) && had(name),
     );
     this.#facts = {
       ...{ here, there, undecided, standing, waiting, gone, isAlone, doRemovalsWait, order },

@@ -12,6 +12,7 @@ import { defineRoute, type Route } from '../http/route.js';
 const FILE_PATH = '/templates/:group/:name/files/*';
 const TEXT_TYPE = 'text/plain; charset=utf-8';
 const WRITE_ERRORS: readonly ErrorCode[] = [
+  'DRV_TEMPLATE_OWNED',
   'DRV_STORE_CONFLICT',
   'DRV_PATH_UNSAFE',
   'DRV_REQUEST_TOO_LARGE',
@@ -137,6 +138,7 @@ export const templateFileRoutes: readonly Route[] = [
       'DRV_TEMPLATE_FILE_CHANGED',
       'DRV_PATH_UNSAFE',
       'DRV_DISK_WRITE_FAILED',
+      'DRV_TEMPLATE_OWNED',
       'DRV_STORE_CONFLICT',
     ],
     headers: ifMatch,

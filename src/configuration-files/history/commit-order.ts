@@ -12,10 +12,15 @@ interface Known {
   readonly head: string;
   /** The commit and all before it. */
   readonly ancestors: ReadonlySet<string>;
-  /** The last commit that changed each file, deleted ones too. */
-  readonly changes: ReadonlyMap<string, string>;
+  /** The last commit that changed each file and each directory, deleted ones too. */
+  readonly changes: ReadonlyMap<string, Change>;
   /** The order of commits that are not among the ancestors. */
   readonly others: Map<string, SideOrder>;
+}
+
+interface Change {
+  readonly commit: string;
+  readonly isRemoval: boolean;
 }
 
 export class CommitOrder {
@@ -37,14 +42,14 @@ export class CommitOrder {
     return isShallow === 'false' ? head : undefined;
   }
 
-  /** True when the work tree is at another commit than the one that is known. */
-  async hasMoved(): Promise<boolean> {
-    return (await this.head()) !== this.#known?.head;
+  /** True when this is the commit that is known. */
+  isAt(head: string | undefined): boolean {
+    return head === this.#known?.head;
   }
 
   /** Learns what git says at this commit; undefined: nothing is known. Never throws. */
   async learn(head: string | undefined): Promise<void> {
-    if (head === this.#known?.head) return;
+    if (this.isAt(head)) return;
     try {
       this.#known = head === undefined ? undefined : await this.#learned(head);
     } catch (error) {
@@ -55,15 +60,18 @@ export class CommitOrder {
 
   /** The last commit that changed the file. Undefined: none, or not known. */
   lastChange(file: string): string | undefined {
-    return this.#known?.changes.get(file);
+    return this.#known?.changes.get(file)?.commit;
   }
 
-  /** The order of the file here, as its commit has it, and a content that `commit` brought. */
-  of(file: string, commit: string): SideOrder {
+  /**
+   * The order of the file here, as its commit has it, and a content that `commit` brought. `isHere` false: the file is
+   * gone, which is `newer` only where a later commit removed it.
+   */
+  of(file: string, commit: string, isHere: boolean): SideOrder {
     const known = this.#known;
     const last = known?.changes.get(file);
-    if (known === undefined || last === commit) return 'unknown';
-    if (known.ancestors.has(commit)) return last === undefined ? 'unknown' : 'newer';
+    if (known === undefined || last?.commit === commit) return 'unknown';
+    if (known.ancestors.has(commit)) return last?.isRemoval === !isHere ? 'newer' : 'unknown';
     const order = known.others.get(commit);
     if (order === undefined) this.#asked.add(commit);
     // Change nothing until git has answered.
@@ -90,24 +98,28 @@ export class CommitOrder {
     const ancestors = new Set(list.trim().split('\n'));
     const isLater = before !== undefined && ancestors.has(before.head);
     const range = isLater ? `${before.head}..${head}` : head;
-    // Name the files of merges, too, where a merge differs from all its parents.
+    // Name the files of merges, too, where a merge differs from all its parents, and directories as wholes.
     const words = [
       'log',
       '-c',
+      '-t',
       '--topo-order',
       '--no-renames',
       '--relative',
-      '--name-only',
+      '--name-status',
       '--format=%x01%H',
     ];
     const log = await git(this.#directory, '-c', 'core.quotePath=false', ...words, range, '--', '.');
-    const changes = new Map<string, string>();
+    const changes = new Map<string, Change>();
     for (const part of log.split('\x01')) {
-      const [commit = '', ...files] = part.split('\n').filter(Boolean);
-      for (const file of files) if (!changes.has(file)) changes.set(file, commit);
+      const [commit = '', ...lines] = part.split('\n').filter(Boolean);
+      for (const line of lines) {
+        const [status = '', file = ''] = line.split('\t');
+        if (!changes.has(file)) changes.set(file, { commit, isRemoval: status.startsWith('D') });
+      }
     }
     if (isLater)
-      for (const [file, commit] of before.changes) if (!changes.has(file)) changes.set(file, commit);
+      for (const [file, change] of before.changes) if (!changes.has(file)) changes.set(file, change);
     return { head, ancestors, changes, others: new Map() };
   }
 }

@@ -34,14 +34,27 @@ interface ReadFile {
   readonly signature: string;
 }
 
+/** A content in force, beside the file that may bring another one. */
+interface InForce {
+  /** The commit that brought it. Undefined: none, or not known. */
+  readonly commit: string | undefined;
+  /** False: the file is gone. */
+  readonly isHere: boolean;
+  /** True when the file has the same content. */
+  readonly isAgreed: boolean;
+}
+
 export class ContentOrigins {
   readonly #directory: string;
   readonly #logger: Pick<Logger, 'info'>;
+  readonly #originsOf: typeof gitOriginsOf;
   #isFailureTold = false;
   /** The commits by file name. */
   readonly #commits = new Map<string, GitOrigin>();
   /** The order of commits, where other masters have clones, too. */
   #order: CommitOrder | undefined;
+  /** The commit that this master has written to the record of each file, or tree, last. */
+  readonly #noted = new Map<string, string>();
   /**
    * The signatures of files that were not as their commit has them. Git changes files before it moves to their commit, so
    * a second look decides.
@@ -51,9 +64,11 @@ export class ContentOrigins {
   /** Who is writing the file of a configuration, by its name, until the records have the new content. */
   readonly #writers = new Map<string, FileWriter>();
 
-  constructor(directory: string, logger: Pick<Logger, 'info'>) {
+  /** `originsOf`: the origins of whole trees, where names are those of directories. */
+  constructor(directory: string, logger: Pick<Logger, 'info'>, originsOf = gitOriginsOf) {
     this.#directory = directory;
     this.#logger = logger;
+    this.#originsOf = originsOf;
   }
 
   /** From now on `orderOf` answers. Called before the first reading. */
@@ -62,13 +77,14 @@ export class ContentOrigins {
   }
 
   /** Undefined: commits are not followed. */
-  get order(): Pick<CommitOrder, 'head' | 'lookUp'> | undefined {
+  get order(): Pick<CommitOrder, 'head' | 'isAt' | 'lookUp'> | undefined {
     return this.#order;
   }
 
   /** True when git may say something else of the whole directory than at the last reading. */
   async hasMoved(): Promise<boolean> {
-    return this.#doubted.size > 0 || (await this.#order?.hasMoved()) === true;
+    const order = this.#order;
+    return this.#doubted.size > 0 || (order !== undefined && !order.isAt(await order.head()));
   }
 
   /**
@@ -81,7 +97,7 @@ export class ContentOrigins {
     head?: string,
   ): Promise<void> {
     const signatures = new Map<string, string>();
-    const isOld = (await this.#order?.hasMoved()) ?? false;
+    const isOld = this.#order?.isAt(head) === false;
     for (const [file, reading] of readings)
       if (
         reading?.kind === 'valid' &&
@@ -90,7 +106,7 @@ export class ContentOrigins {
         signatures.set(file, reading.signature);
     const changed = [...signatures.keys()];
     if (changed.length > 0) {
-      const commits = await gitOriginsOf(this.#directory, changed, (reason) => this.#tellFailure(reason));
+      const commits = await this.#originsOf(this.#directory, changed, (reason) => this.#tellFailure(reason));
       for (const file of changed) {
         const commit = commits.get(file);
         if (commit === undefined) this.#commits.delete(file);
@@ -99,8 +115,10 @@ export class ContentOrigins {
     }
     if (this.#order === undefined) return;
     // While git moves to another commit, nothing is known of the order.
-    const now = await this.#order.head();
-    await this.#order.learn(head === now ? now : undefined);
+    if (isOld || changed.length > 0) {
+      const now = await this.#order.head();
+      await this.#order.learn(head === now ? now : undefined);
+    }
     this.#doubtDirty(signatures);
   }
 
@@ -109,10 +127,19 @@ export class ContentOrigins {
     return this.#doubted.has(file);
   }
 
-  /** The order of a file and a content that `commit` brought. `isHere` false: the file is gone. */
-  orderOf(file: string, commit: string, isHere: boolean): SideOrder {
+  /** The order of a file and the content in force. */
+  orderOf(file: string, { commit, isHere, isAgreed }: InForce): SideOrder {
+    const { changedBy } = this.ofFile(file);
+    // Write each commit of an agreed content once, in case the leader does not keep commits.
+    if (isAgreed && (changedBy === undefined || this.#noted.get(file) === changedBy)) return 'unknown';
+    if (commit === undefined) return isAgreed ? 'newer' : 'unknown';
     if (isHere && this.#commits.get(file)?.isDirty !== false) return 'unknown';
-    return this.#order?.of(file, commit) ?? 'unknown';
+    return this.#order?.of(file, commit, isHere) ?? 'unknown';
+  }
+
+  /** Notes that the record has the commit of the file now. */
+  note(file: string, commit: string): void {
+    this.#noted.set(file, commit);
   }
 
   #doubtDirty(signatures: ReadonlyMap<string, string>): void {

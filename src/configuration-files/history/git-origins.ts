@@ -17,8 +17,8 @@ export interface GitOrigin {
   readonly isDirty: boolean | null;
 }
 
-/** The largest file that is read: no configuration is larger. */
-const MAX_HASHED_BYTES = 1024 * 1024;
+/** The largest file that is read, where a file's times do not tell. */
+const MAX_HASHED_BYTES = 64 * 1024 * 1024;
 const FILES_AT_ONCE = 32;
 const MOST_NAMES = 50;
 const BITS_32 = 0xffffffffn;
@@ -75,6 +75,40 @@ export async function gitOriginsOf(
     onFailure(messageOf(error));
   }
   return origins;
+}
+
+/**
+ * As `gitOriginsOf`, for whole templates: `<group>/<name>` in `directory`. A template is dirty when a file of it is, or
+ * when it has a file that git neither tracks nor ignores.
+ */
+export async function treeOriginsOf(
+  directory: string,
+  templates: readonly string[],
+  onFailure: (reason: string) => void = () => undefined,
+): Promise<ReadonlyMap<string, GitOrigin>> {
+  const found = new Map<string, GitOrigin>();
+  try {
+    const [committed, others] = await Promise.all([
+      git(directory, 'ls-tree', '-r', '-z', '--name-only', 'HEAD', '--', ...templates),
+      git(directory, 'ls-files', '-z', '--others', '--exclude-standard', '--', ...templates),
+    ]);
+    const templateOf = (file: string): string => file.split('/', 2).join('/');
+    const files = committed.split('\0').filter(Boolean);
+    for (const [file, { commit, isDirty }] of await gitOriginsOf(directory, files, onFailure)) {
+      const template = templateOf(file);
+      // True counts before null, and null before false.
+      const before = found.get(template)?.isDirty;
+      const worst = before === true || isDirty === true || (before === null ? null : isDirty);
+      found.set(template, { commit, isDirty: worst });
+    }
+    for (const template of new Set(others.split('\0').map(templateOf))) {
+      const { commit } = found.get(template) ?? {};
+      if (commit !== undefined) found.set(template, { commit, isDirty: true });
+    }
+  } catch (error) {
+    onFailure(messageOf(error));
+  }
+  return found;
 }
 
 /**

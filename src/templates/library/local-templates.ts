@@ -21,6 +21,8 @@ interface LocalTemplatesOptions {
   readonly library: TemplateLibrary;
   readonly maxUploadMB: number;
   readonly logger: Logger;
+  /** Called before each write. Throws when the template may not be written. Default: each may. */
+  readonly beforeWrite?: (group: string, name: string) => Promise<void>;
   /**
    * Called after each write, before the client gets its answer. Resolves with a note for the answer, if there is one.
    */
@@ -41,11 +43,13 @@ export class LocalTemplates implements Part {
   readonly #library: TemplateLibrary;
   readonly #files: LibraryFiles;
   readonly #archives: TemplateArchives;
+  readonly #beforeWrite: LocalTemplatesOptions['beforeWrite'];
   readonly #afterWrite: LocalTemplatesOptions['afterWrite'];
 
   constructor(options: LocalTemplatesOptions) {
-    const { directory, uploads, library, maxUploadMB, logger, archiveLimits, afterWrite } = options;
-    this.#afterWrite = afterWrite;
+    const { directory, uploads, library, maxUploadMB, logger, archiveLimits } = options;
+    this.#beforeWrite = options.beforeWrite;
+    this.#afterWrite = options.afterWrite;
     const maxUploadBytes = maxUploadMB * MIB;
     this.#library = library;
     this.directory = new TemplateDirectory({
@@ -105,7 +109,7 @@ export class LocalTemplates implements Part {
   }
 
   createFile(group: string, name: string, path: string, content: Readable): Promise<FileState & Noted> {
-    return this.written(group, name, this.#files.create(group, name, path, content));
+    return this.written(group, name, () => this.#files.create(group, name, path, content));
   }
 
   replaceFile(
@@ -115,12 +119,14 @@ export class LocalTemplates implements Part {
     content: Readable,
     isExpected?: ExpectedRevision,
   ): Promise<FileState & Noted> {
-    return this.written(group, name, this.#files.replace(group, name, path, content, isExpected));
+    return this.written(group, name, () => this.#files.replace(group, name, path, content, isExpected));
   }
 
   removeFile(group: string, name: string, path: string, isExpected?: ExpectedRevision): Promise<Noted> {
-    const removal = this.#files.remove(group, name, path, isExpected).then(() => ({}));
-    return this.written(group, name, removal);
+    return this.written(group, name, async () => {
+      await this.#files.remove(group, name, path, isExpected);
+      return {};
+    });
   }
 
   /**
@@ -132,12 +138,13 @@ export class LocalTemplates implements Part {
   }
 
   importArchive(group: string, name: string, content: Readable): Promise<ImportedTree & Noted> {
-    return this.written(group, name, this.#archives.import(group, name, content));
+    return this.written(group, name, () => this.#archives.import(group, name, content));
   }
 
-  /** Adds the note of `afterWrite` to the answer of a write. */
-  async written<T extends object>(group: string, name: string, write: Promise<T>): Promise<T & Noted> {
-    const answer = await write;
+  /** Makes a write that may be made, and adds the note of `afterWrite` to its answer. */
+  async written<T extends object>(group: string, name: string, write: () => Promise<T>): Promise<T & Noted> {
+    await this.#beforeWrite?.(group, name);
+    const answer = await write();
     const note = await this.#afterWrite?.(group, name);
     return note === undefined ? answer : { ...answer, note };
   }

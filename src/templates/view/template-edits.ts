@@ -14,12 +14,12 @@ const name = z.string().refine(
   { error: 'must be <group>/<name>' },
 );
 const expectedRevision = z.int().min(0);
-const { digest } = templateRecordSchema.shape;
+const { digest, commit } = templateRecordSchema.shape;
 
 const editsSchema = z
   .array(
     z.discriminatedUnion('do', [
-      z.object({ do: z.literal('put'), name, digest, expectedRevision }),
+      z.object({ do: z.literal('put'), name, digest, commit, expectedRevision }),
       z.object({ do: z.literal('remove'), name, expectedRevision }),
     ]),
   )
@@ -41,7 +41,8 @@ export function templateOperations(edits: readonly TemplateEdit[], sourceNode: s
     const key = templateKey(edit.name);
     const { expectedRevision: expected } = edit;
     if (edit.do === 'remove') return { do: 'remove', key, expectedRevision: expected };
-    const value: TemplateRecord = { digest: edit.digest, sourceNode };
+    const { digest, commit } = edit;
+    const value: TemplateRecord = { digest, sourceNode, ...(commit !== undefined && { commit }) };
     return expected === 0
       ? { do: 'create', key, value }
       : { do: 'update', key, value, expectedRevision: expected };

@@ -7,7 +7,15 @@ import type { MirrorReader } from '../../store/mirror.js';
 import type { Store } from '../../store/store.js';
 import { inSteps } from '../../store/transaction.js';
 import { RecordSide } from '../../views/record-side.js';
-import type { ChangeThere, Observation, RecordDoor, RemovalThere, ViewTree } from '../../views/view.js';
+import type {
+  ChangeThere,
+  Observation,
+  RecordDoor,
+  RemovalThere,
+  SideOrder,
+  ViewTree,
+} from '../../views/view.js';
+import type { GitTemplates } from '../library/git-templates.js';
 import type { TemplateLibrary } from '../library/library.js';
 import type { TemplateDirectory } from '../library/template-directory.js';
 import { unpackTree } from '../transfer/bundle.js';
@@ -22,6 +30,8 @@ export interface TemplateTreeOptions {
   /** Absolute path of `templates/`. */
   readonly path: string;
   readonly library: Pick<TemplateLibrary, 'groups' | 'digest' | 'look'>;
+  /** The templates that git owns; absent: none. */
+  readonly git?: Pick<GitTemplates, 'look' | 'origins' | 'owns'> | undefined;
   readonly directory: Pick<TemplateDirectory, 'replace' | 'remove'>;
   readonly records: MirrorReader<TemplateRecord>;
   readonly store: Store;
@@ -47,18 +57,27 @@ export class TemplateTree implements ViewTree {
 
   /** Reads the digests of the directory. Trees that have not changed are not read again. */
   async look(): Promise<void> {
-    const { library } = this.#options;
+    const { library, git, records } = this.#options;
     const directory = await this.#identify();
+    const order = git?.origins.order;
+    const head = await order?.head();
+    // A digest that the library has may be of the files before git moved.
+    const how = order?.isAt(head) === false ? 'look' : 'digest';
     const digests = new Map<string, string | null>();
     for (const [group, names] of library.groups())
       for (const name of names) {
         const key = `${group}/${name}`;
-        const digest = await library.digest(group, name).then(
+        const digest = await library[how](group, name).then(
           (found) => found ?? undefined,
           () => null,
         );
         if (digest !== undefined) digests.set(key, digest);
       }
+    await git?.look(
+      digests,
+      [...records.entries()].map(([name]) => name),
+      head,
+    );
     // Another directory took the place of the one that was read: look again, so that its digests are not mistaken for
     // the new one's.
     if ((await this.#identify()) !== directory) return this.look();
@@ -72,22 +91,36 @@ export class TemplateTree implements ViewTree {
   }
 
   observe(): Observation | undefined {
-    const { records, nodeId } = this.#options;
+    const { records, nodeId, git } = this.#options;
     const directory = this.#directoryId;
     if (directory === undefined || !records.isReady) return undefined;
     const here = new Map<string, string>();
     const undecided = new Set(records.setAside.keys());
     for (const [name, digest] of this.#digests) {
-      if (digest === null) undecided.add(name);
-      else here.set(name, digest);
+      if (digest !== null) here.set(name, digest);
+      if (digest === null || git?.origins.isDoubted(name) === true) undecided.add(name);
     }
     return {
       here,
       there: this.#there,
       undecided,
       standing: { directory, revision: records.revision },
-      brought: (name) => records.get(name)?.value.sourceNode === nodeId,
+      // A clone that had the template says by its removal that it is gone, whichever master brought it.
+      brought: (name) => git?.owns(name) === true || records.get(name)?.value.sourceNode === nodeId,
+      ...(git !== undefined && { order: (name: string) => this.#orderOf(name, here.get(name), git) }),
     };
+  }
+
+  #orderOf(
+    name: string,
+    here: string | undefined,
+    git: Pick<GitTemplates, 'origins' | 'owns'>,
+  ): SideOrder | undefined {
+    if (!git.owns(name)) return undefined;
+    const record = this.#options.records.get(name)?.value;
+    if (record === undefined) return 'unknown';
+    const { digest, commit } = record;
+    return git.origins.orderOf(name, { commit, isHere: here !== undefined, isAgreed: here === digest });
   }
 
   async writeHere(name: string, hash: string, present: string | undefined): Promise<void> {
@@ -113,14 +146,16 @@ export class TemplateTree implements ViewTree {
   }
 
   async writeThere(changes: readonly ChangeThere[]): Promise<void> {
-    await this.#there.write(
-      changes.map(({ name, hash: digest, expected }) => ({
-        do: 'put',
-        name,
-        digest,
-        expectedRevision: this.#there.revisionOf(name, expected),
-      })),
-    );
+    const { git } = this.#options;
+    const edits = changes.map(({ name, hash: digest, expected }) => ({
+      do: 'put' as const,
+      name,
+      digest,
+      commit: git?.owns(name) === true ? git.origins.ofFile(name).changedBy : undefined,
+      expectedRevision: this.#there.revisionOf(name, expected),
+    }));
+    await this.#there.write(edits);
+    for (const { name, commit } of edits) if (commit !== undefined) git?.origins.note(name, commit);
   }
 
   async removeThere(removals: readonly RemovalThere[]): Promise<void> {

@@ -12,11 +12,14 @@ import type { TemplateRecord } from '../../model/template.js';
 import type { Mirror } from '../../store/mirror.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { DirectoryFollower, ViewConflict, ViewTree } from '../../views/view.js';
+import type { GitTemplates } from '../library/git-templates.js';
 import type { TemplateLibrary, TemplateListener } from '../library/library.js';
 import { noMasterHas, TemplateTree, type TemplateTreeOptions } from './template-tree.js';
 
 /** How long a look waits after a change, for the other changes that come with it. */
 const LOOK_AFTER_MS = 300;
+/** How often git is asked, because it may move to a commit that changes no file here, and no event tells. */
+const ASK_GIT_MS = 1000;
 
 /** The tree that a template has in the state. */
 export interface HeldTemplate {
@@ -39,8 +42,10 @@ export interface TemplatePeers {
   hold(peer: MasterPeer, wanted: HeldTemplate, signal: AbortSignal): Promise<void>;
 }
 
-interface TemplateViewOptions extends Omit<TemplateTreeOptions, 'fetch' | 'records' | 'signal' | 'library'> {
+interface TemplateViewOptions
+  extends Omit<TemplateTreeOptions, 'fetch' | 'git' | 'records' | 'signal' | 'library'> {
   readonly library: TemplateLibrary;
+  readonly git?: GitTemplates | undefined;
   readonly records: Mirror<TemplateRecord>;
   readonly peers: TemplatePeers;
   /** Called when the conflicts have changed. */
@@ -63,6 +68,8 @@ export class TemplateView implements Part {
   #looking: Promise<void> | undefined;
   /** The timer of the next look. */
   #timer: TimerHandle | undefined;
+  /** The timer of the next question to git. */
+  #poll: TimerHandle | undefined;
   #unsubscribe: readonly (() => void)[] = [];
 
   constructor(options: TemplateViewOptions) {
@@ -82,6 +89,8 @@ export class TemplateView implements Part {
   async start(): Promise<void> {
     const { library, records } = this.#options;
     await this.#follower.start();
+    this.#options.git?.followCommits();
+    this.#pollLater();
     this.#unsubscribe = [
       library.onChange(() => this.#lookSoon()),
       records.onChange(() => {
@@ -97,6 +106,7 @@ export class TemplateView implements Part {
     for (const end of this.#unsubscribe) end();
     this.#stopped.abort();
     this.#timer?.cancel();
+    this.#poll?.cancel();
     await this.#looking?.catch(() => undefined);
     await this.#follower.stop();
   }
@@ -164,9 +174,16 @@ export class TemplateView implements Part {
     return [...this.#options.records.entries()].map(([name]) => name);
   }
 
+  /** What the masters have agreed on. Undefined: they have no such template. */
+  record(name: string): TemplateRecord | undefined {
+    return this.#options.records.get(name)?.value;
+  }
+
   /** The digest in force of a template. `here`: the digest of that template in this directory, or null. */
   inForce(name: string, here: string | null): string | null {
     const record = this.#options.records.get(name)?.value.digest;
+    // What git owns here may be of a commit that is not in force, and is not judged yet.
+    if (this.#options.git?.owns(name) === true) return record ?? null;
     if (record === undefined || record === here) return here;
     return here === null || this.#follower.isBehind(name) ? record : here;
   }
@@ -238,6 +255,18 @@ export class TemplateView implements Part {
     });
   }
 
+  /** Asks git at set times where it owns the directory, and looks when its answer may be another one. */
+  #pollLater(): void {
+    const origins = this.#options.git?.origins;
+    if (origins?.order === undefined || this.#stopped.signal.aborted) return;
+    this.#poll = this.#options.clock.setTimer(ASK_GIT_MS, () => {
+      void origins.hasMoved().then((hasMoved) => {
+        if (hasMoved) this.#lookSoon();
+        this.#pollLater();
+      });
+    });
+  }
+
   /** Makes one look at a time: a caller gets a look that began after its call. */
   async #look(): Promise<void> {
     if (this.#stopped.signal.aborted) return;
@@ -251,6 +280,7 @@ export class TemplateView implements Part {
   }
 
   #tell(): void {
+    void this.#options.git?.origins.order?.lookUp().then((isKnown) => isKnown && this.wake());
     const conflicts = this.#follower.conflicts();
     const text = JSON.stringify(conflicts);
     if (text === this.#told) return;

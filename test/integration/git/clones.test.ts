@@ -1,4 +1,5 @@
 /** Masters with a clone each: a commit that any of them pulled is in force, and an older clone changes nothing. */
+import { mkdirSync, renameSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { PREFIX } from '../../../src/store/keys.js';
@@ -172,6 +173,39 @@ describe.skipIf(!HAS_GIT)('clones of several masters', () => {
     git('b', 'pull', '-q');
     await looked(a, b);
     await becomes('a two', 'keep x', 'new n');
+  });
+
+  it('that are swapped as work trees take removals, too, but not where the work tree leaves files out', async () => {
+    const swap = async (node: string, ...sparse: readonly string[]): Promise<void> => {
+      const tree = join(repository.scratch, `${node}-${repository.git('rev-parse', 'HEAD')}`);
+      const link = join(world.root, node, 'configurations');
+      repository.git('worktree', 'add', '-q', '--detach', tree);
+      if (sparse.length > 0) repository.gitIn(tree, 'sparse-checkout', 'set', '--no-cone', ...sparse);
+      mkdirSync(join(world.root, node), { recursive: true });
+      symlinkSync(join(tree, 'configurations'), `${link}.new`);
+      renameSync(`${link}.new`, link);
+      if (started.has(node)) await world.masterOf(node).files.reload();
+    };
+    const started = new Set<string>();
+    for (const node of ['a', 'b']) {
+      await swap(node);
+      await world.start(node);
+      started.add(node);
+    }
+    await becomes('a one', 'keep x');
+    push('y', 'keep.json');
+    push(undefined);
+    await swap('b');
+    await becomes('keep y');
+    await swap('a');
+    await looked(world.masterOf('a'), world.masterOf('b'));
+    await becomes('keep y');
+    push('z', 'keep.json');
+    push('n', 'new.json');
+    await swap('b', '/configurations/new.json');
+    await looked(world.masterOf('a'), world.masterOf('b'));
+    await becomes('keep y', 'new n');
+    expect([...world.masterOf('a').conflicts(), ...world.masterOf('b').conflicts()]).toEqual([]);
   });
 
   it('are a conflict where both have commits of their own', async () => {

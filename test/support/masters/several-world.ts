@@ -15,6 +15,7 @@ import { RunningParts } from '../../../src/loop/lifecycle.js';
 import { SystemClock } from '../../../src/loop/system-clock.js';
 import type { AuditEntry } from '../../../src/model/audit.js';
 import { DroverError } from '../../../src/model/errors.js';
+import type { ConfigurationWrites } from '../../../src/model/plain/configuration-writes.js';
 import { MasterState } from '../../../src/state/master-state.js';
 import { Metrics } from '../../../src/telemetry/metrics.js';
 import { MasterTemplates } from '../../../src/templates/master-templates.js';
@@ -27,6 +28,8 @@ export class SeveralWorld {
   readonly masters = new Map<string, TestMaster>();
   /** The masters that are cut off from all others. */
   readonly cut = new Set<string>();
+  /** The setting `configurationWrites` of masters that start from now on. */
+  writes: ConfigurationWrites | undefined;
   readonly #listeners = new Set<() => void>();
   #leader: string | null = null;
 
@@ -111,6 +114,8 @@ export class TestMaster {
     const shared = { clock, random: () => 0.5, metrics: new Metrics(), logger };
     const templates = new MasterTemplates({
       ...shared,
+      nodeId: this.#nodeId,
+      writes: this.#world.writes,
       paths,
       providers: { keys: () => [], get: () => undefined },
       maxUploadMB: 16,
@@ -122,6 +127,7 @@ export class TestMaster {
     const masters = new SeveralMasters({
       nodeId: this.#nodeId,
       paths,
+      writes: this.#world.writes,
       store: this.#world.store,
       state,
       leadership: this.#world.leadershipOf(this.#nodeId),
