@@ -32,10 +32,7 @@ export interface ConfigurationSource {
   /** Identifies the directory that was read last, also across restarts; undefined: none was read. */
   readonly directoryId: string | undefined;
   /** The origins of contents: who brought them. */
-  readonly origins: Pick<
-    ContentOrigins,
-    'isDoubted' | 'note' | 'of' | 'ofFile' | 'ofWriter' | 'order' | 'orderOf'
-  >;
+  readonly origins: ContentOrigins;
   readonly writes: ConfigurationWrites;
 }
 
@@ -100,9 +97,7 @@ export class DirectorySource implements ConfigurationSource {
   /** Decides where changes go, and says it. Called once, before the first reading. */
   async decideWrites(): Promise<void> {
     const { writes, isShared = false, directory, logger } = this.#options;
-    const isOfGit = await isTracked(directory, (reason) =>
-      logger.warn({ reason }, `whether git tracks ${directory} is not known: ${reason}`),
-    );
+    const isOfGit = await isTracked(directory, logger);
     this.#writes = writes ?? (isOfGit ? 'state' : 'file');
     if (isShared && isOfGit && this.#writes !== 'file') this.origins.followCommits();
     if (this.#writes === 'file' && !isOfGit) return;

@@ -54,7 +54,7 @@ export class ConfigurationFollower implements RecordFollower, ConfigurationEdito
       onRound: () => {
         this.#report.tell(this.faults());
         options.onFaults?.();
-        void this.#lookUp();
+        void options.source.origins.order?.lookUp().then((isKnown) => isKnown && this.wake());
       },
     });
     this.#report = new FaultReport(options.logger);
@@ -88,11 +88,6 @@ export class ConfigurationFollower implements RecordFollower, ConfigurationEdito
       if (this.#tree.isAlone || isOfStore) throw error;
       this.#options.logger.debug({ err: error }, `a file does not follow: ${messageOf(error)}`);
     }
-  }
-
-  /** Never throws. */
-  async #lookUp(): Promise<void> {
-    if ((await this.#options.source.origins.order?.lookUp()) === true) this.wake();
   }
 
   conflicts(): readonly ConfigurationConflict[] {

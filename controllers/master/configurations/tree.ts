@@ -148,8 +148,7 @@ export class ConfigurationTree implements ViewTree {
     const sentences = edits.map((edit) => this.#sentenceOf(edit));
     await this.#there.write(edits);
     for (const [index, { name, source }] of edits.entries()) {
-      const { changedBy, origin } = source;
-      if (changedBy !== undefined) this.#options.source.origins.note(origin.file, changedBy);
+      this.#options.source.origins.note(source.origin.file, source.changedBy);
       this.#options.logger.info({ configuration: name }, sentences[index]);
     }
   }
@@ -185,8 +184,7 @@ export class ConfigurationTree implements ViewTree {
     const inForce = this.#fileInForce(name);
     const file = this.#owners.get(name) ?? inForce?.sourceFile;
     if (file === undefined || inForce === undefined) return 'unknown';
-    const isAgreed = here === this.#there.get(name);
-    return origins.orderOf(file, { commit: inForce.commit, isHere: here !== undefined, isAgreed });
+    return origins.orderOf(file, here, inForce);
   }
 
   #fileInForce(name: string): ConfigurationRecord | undefined {

@@ -99,17 +99,8 @@ export class CommitOrder {
     const isLater = before !== undefined && ancestors.has(before.head);
     const range = isLater ? `${before.head}..${head}` : head;
     // Name the files of merges, too, where a merge differs from all its parents, and directories as wholes.
-    const words = [
-      'log',
-      '-c',
-      '-t',
-      '--topo-order',
-      '--no-renames',
-      '--relative',
-      '--name-status',
-      '--format=%x01%H',
-    ];
-    const log = await git(this.#directory, '-c', 'core.quotePath=false', ...words, range, '--', '.');
+    const words = '-c core.quotePath=false log -c -t --topo-order --no-renames --relative --name-status';
+    const log = await git(this.#directory, ...words.split(' '), '--format=%x01%H', range, '--', '.');
     const changes = new Map<string, Change>();
     for (const part of log.split('\x01')) {
       const [commit = '', ...lines] = part.split('\n').filter(Boolean);

@@ -34,16 +34,6 @@ interface ReadFile {
   readonly signature: string;
 }
 
-/** A content in force, beside the file that may bring another one. */
-interface InForce {
-  /** The commit that brought it. Undefined: none, or not known. */
-  readonly commit: string | undefined;
-  /** False: the file is gone. */
-  readonly isHere: boolean;
-  /** True when the file has the same content. */
-  readonly isAgreed: boolean;
-}
-
 export class ContentOrigins {
   readonly #directory: string;
   readonly #logger: Pick<Logger, 'info'>;
@@ -54,7 +44,7 @@ export class ContentOrigins {
   /** The order of commits, where other masters have clones, too. */
   #order: CommitOrder | undefined;
   /** The commit that this master has written to the record of each file, or tree, last. */
-  readonly #noted = new Map<string, string>();
+  readonly #noted = new Map<string, string | undefined>();
   /**
    * The signatures of files that were not as their commit has them. Git changes files before it moves to their commit, so
    * a second look decides.
@@ -127,18 +117,23 @@ export class ContentOrigins {
     return this.#doubted.has(file);
   }
 
-  /** The order of a file and the content in force. */
-  orderOf(file: string, { commit, isHere, isAgreed }: InForce): SideOrder {
+  /** The order of a file and the content in force, which a commit may have brought. `here` undefined: the file is gone. */
+  orderOf(
+    file: string,
+    here: string | undefined,
+    { hash, commit }: { readonly hash: string; readonly commit?: string | undefined },
+  ): SideOrder {
     const { changedBy } = this.ofFile(file);
+    const isAgreed = here === hash;
     // Write each commit of an agreed content once, in case the leader does not keep commits.
     if (isAgreed && (changedBy === undefined || this.#noted.get(file) === changedBy)) return 'unknown';
     if (commit === undefined) return isAgreed ? 'newer' : 'unknown';
-    if (isHere && this.#commits.get(file)?.isDirty !== false) return 'unknown';
-    return this.#order?.of(file, commit, isHere) ?? 'unknown';
+    if (here !== undefined && this.#commits.get(file)?.isDirty !== false) return 'unknown';
+    return this.#order?.of(file, commit, here !== undefined) ?? 'unknown';
   }
 
-  /** Notes that the record has the commit of the file now. */
-  note(file: string, commit: string): void {
+  /** Notes that the record has the commit of the file now; undefined: none is known. */
+  note(file: string, commit: string | undefined): void {
     this.#noted.set(file, commit);
   }
 

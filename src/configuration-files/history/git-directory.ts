@@ -124,17 +124,10 @@ async function standingOf(
     untracked: ofFiles('untracked'),
     conflicts: ofFiles('conflict'),
   };
+  const ofAll = 'config packed-refs shallow reftable/tables.list info/exclude'.split(' ');
   const watched = [
     ...['HEAD', 'index', ...UNDER_WAY.map(([file]) => file)].map((file) => join(own, file)),
-    ...[
-      'config',
-      'packed-refs',
-      'shallow',
-      'reftable/tables.list',
-      'info/exclude',
-      ref,
-      upstream?.ref ?? '',
-    ].map((file) => join(shared, file)),
+    ...[...ofAll, ref, upstream?.ref ?? ''].map((file) => join(shared, file)),
   ];
   const answer = { standing, fault: null, files: known.files, deleted: known.deleted };
   return { answer: known.isTracked ? answer : undefined, watched };
@@ -179,21 +172,10 @@ async function underWayIn(gitDirectory: string): Promise<GitStanding['underWay']
 const LISTED = /(\S) ([^\0]+)\0/g;
 
 async function filesOf(directory: string, files: readonly string[]) {
-  const listing = ['--cached', '--deleted', '--others', '--exclude-standard', '--directory'];
   const [listed, removed, origins] = await Promise.all([
-    git(directory, 'ls-files', '-z', '-t', ...listing),
+    git(directory, ...'ls-files -z -t --cached --deleted --others --exclude-standard --directory'.split(' ')),
     // Compares the commit with the index alone: a removal that waits for its commit is in neither listing.
-    git(
-      directory,
-      'diff-index',
-      '-z',
-      '--cached',
-      '--name-only',
-      '--diff-filter=D',
-      '--relative',
-      'HEAD',
-      '--',
-    ),
+    git(directory, ...'diff-index -z --cached --name-only --diff-filter=D --relative HEAD --'.split(' ')),
     gitOriginsOf(directory, files),
   ]);
   const marked = new Map<string, Set<string>>();

@@ -7,6 +7,7 @@ import { type BigIntStats, constants } from 'node:fs';
 import { lstat, open, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { messageOf } from '../../model/errors.js';
+import type { Logger } from '../../telemetry/logger.js';
 import { git, isInWorkTree } from './git-program.js';
 
 /** Where a file's content comes from. */
@@ -81,48 +82,39 @@ export async function gitOriginsOf(
  * As `gitOriginsOf`, for whole templates: `<group>/<name>` in `directory`. A template is dirty when a file of it is, or
  * when it has a file that git neither tracks nor ignores.
  */
-export async function treeOriginsOf(
+export async function templateOriginsOf(
   directory: string,
   templates: readonly string[],
   onFailure: (reason: string) => void = () => undefined,
 ): Promise<ReadonlyMap<string, GitOrigin>> {
   const found = new Map<string, GitOrigin>();
-  try {
-    const [committed, others] = await Promise.all([
-      git(directory, 'ls-tree', '-r', '-z', '--name-only', 'HEAD', '--', ...templates),
-      git(directory, 'ls-files', '-z', '--others', '--exclude-standard', '--', ...templates),
-    ]);
-    const templateOf = (file: string): string => file.split('/', 2).join('/');
-    const files = committed.split('\0').filter(Boolean);
-    for (const [file, { commit, isDirty }] of await gitOriginsOf(directory, files, onFailure)) {
-      const template = templateOf(file);
-      // True counts before null, and null before false.
-      const before = found.get(template)?.isDirty;
-      const worst = before === true || isDirty === true || (before === null ? null : isDirty);
-      found.set(template, { commit, isDirty: worst });
-    }
-    for (const template of new Set(others.split('\0').map(templateOf))) {
-      const { commit } = found.get(template) ?? {};
-      if (commit !== undefined) found.set(template, { commit, isDirty: true });
-    }
-  } catch (error) {
-    onFailure(messageOf(error));
+  const listed = (words: string) => git(directory, ...words.split(' '), '--', ...templates);
+  const files = await Promise.all([
+    listed('ls-tree -r -z --name-only HEAD'),
+    listed('ls-files -z --others --exclude-standard'),
+  ]).catch((error) => onFailure(messageOf(error)));
+  const named = files?.join('').split('\0').filter(Boolean) ?? [];
+  for (const [file, { commit, isDirty }] of await gitOriginsOf(directory, named, onFailure)) {
+    const template = file.split('/', 2).join('/');
+    // True counts before null, and null before false.
+    const before = found.get(template)?.isDirty;
+    const worst = before === true || isDirty === true || (before === null ? null : isDirty);
+    found.set(template, { commit, isDirty: worst });
   }
   return found;
 }
 
 /**
- * True when git tracks files of the directory, by whatever link or work tree. False where git does not answer; then
- * `onFailure` gets the reason.
+ * True when git tracks files of the directory, by whatever link or work tree. False where git does not answer, which is
+ * logged.
  */
-export async function isTracked(directory: string, onFailure: (reason: string) => void): Promise<boolean> {
+export async function isTracked(directory: string, logger: Pick<Logger, 'warn'>): Promise<boolean> {
   if (!(await isInWorkTree(directory))) return false;
-  try {
-    return (await git(directory, 'ls-files', '-z', '--', '.')) !== '';
-  } catch (error) {
-    onFailure(messageOf(error));
+  return git(directory, 'ls-files', '-z', '--', '.').then(Boolean, (error) => {
+    const reason = messageOf(error);
+    logger.warn({ reason }, `whether git tracks ${directory} is not known: ${reason}`);
     return false;
-  }
+  });
 }
 
 async function knownOf(directory: string, files: readonly string[]): Promise<Known> {

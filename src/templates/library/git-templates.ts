@@ -3,13 +3,14 @@
  * template there, except those that git ignores.
  */
 import { ContentOrigins } from '../../configuration-files/history/content-origins.js';
-import { isTracked, treeOriginsOf } from '../../configuration-files/history/git-origins.js';
+import { isTracked, templateOriginsOf } from '../../configuration-files/history/git-origins.js';
 import { git } from '../../configuration-files/history/git-program.js';
 import { DroverError } from '../../model/errors.js';
 import type { ConfigurationWrites } from '../../model/plain/configuration-writes.js';
 import { templatePath } from '../../model/plain/template-fault.js';
 import type { TemplateRecord } from '../../model/template.js';
 import type { Logger } from '../../telemetry/logger.js';
+import type { SideOrder } from '../../views/view.js';
 import { checkTemplateName } from '../tree/file-path.js';
 
 interface GitTemplatesOptions {
@@ -21,28 +22,25 @@ interface GitTemplatesOptions {
   readonly logger: Pick<Logger, 'info' | 'warn'>;
 }
 
-type Readings = ReadonlyMap<string, { readonly kind: 'valid'; readonly signature: string }>;
+type Reading = { readonly kind: 'valid'; readonly signature: string };
 
 export class GitTemplates {
   /** The origins of whole templates, by `<group>/<name>`. */
   readonly origins: ContentOrigins;
   readonly #options: GitTemplatesOptions;
   #isOwner = false;
-  #readings: Readings = new Map();
+  #readings: ReadonlyMap<string, Reading> = new Map();
   #ignored: ReadonlySet<string> = new Set();
 
   constructor(options: GitTemplatesOptions) {
     this.#options = options;
-    this.origins = new ContentOrigins(options.directory, options.logger, treeOriginsOf);
+    this.origins = new ContentOrigins(options.directory, options.logger, templateOriginsOf);
   }
 
   /** Decides who owns the directory, and says it. Called once, before the first template is read. */
   async start(): Promise<void> {
     const { directory, writes, logger } = this.#options;
-    if (writes === 'file') return;
-    this.#isOwner = await isTracked(directory, (reason) =>
-      logger.warn({ reason }, `whether git tracks ${directory} is not known: ${reason}`),
-    );
+    this.#isOwner = writes !== 'file' && (await isTracked(directory, logger));
     if (this.#isOwner)
       logger.info(`${directory}: changes of templates through the API are refused (git tracks its files)`);
   }
@@ -57,6 +55,14 @@ export class GitTemplates {
     return this.#isOwner && !this.#ignored.has(name);
   }
 
+  /** The order of a template here and its record. Undefined: Drover writes the template. */
+  orderOf(name: string, here: string | undefined, record: TemplateRecord | undefined): SideOrder | undefined {
+    if (!this.owns(name)) return undefined;
+    return record === undefined
+      ? 'unknown'
+      : this.origins.orderOf(name, here, { hash: record.digest, commit: record.commit });
+  }
+
   /** Asks git about templates that were read. `head`: the commit before that. `others`: templates of other masters. */
   async look(
     digests: ReadonlyMap<string, string | null>,
@@ -64,8 +70,9 @@ export class GitTemplates {
     head: string | undefined,
   ): Promise<void> {
     if (!this.#isOwner) return;
-    const valid = [...digests].filter((entry): entry is [string, string] => entry[1] !== null);
-    const readings = new Map(valid.map(([name, signature]) => [name, { kind: 'valid', signature }] as const));
+    const readings = new Map<string, Reading>();
+    for (const [name, signature] of digests)
+      if (signature !== null) readings.set(name, { kind: 'valid', signature });
     await this.origins.look(readings, this.#readings, head);
     this.#readings = readings;
     this.#ignored = await this.#ignoredAmong([...new Set([...digests.keys(), ...others])]);
@@ -86,17 +93,19 @@ export class GitTemplates {
     );
   }
 
-  /** The templates that git ignores, and of which it tracks no file. Git counts as the owner where it does not answer. */
+  /** The templates that git ignores, and of which it tracks no file. Empty where git does not answer. */
   async #ignoredAmong(names: readonly string[]): Promise<ReadonlySet<string>> {
     const { directory } = this.#options;
-    if (names.length === 0) return new Set();
     // Ask for a file in each: a template that is not there yet would not count as a directory.
     const files = names.map((name) => `${name}/drover`);
-    const words = ['--no-literal-pathspecs', 'check-ignore', '--', ...files];
-    const said = new Set((await git(directory, ...words).catch(() => '')).split('\n'));
-    const ignored = names.filter((name) => said.has(`${name}/drover`));
-    if (ignored.length === 0) return new Set();
-    const tracked = (await git(directory, 'ls-files', '-z', '--', ...ignored)).split('\0');
-    return new Set(ignored.filter((name) => !tracked.some((file) => file.startsWith(`${name}/`))));
+    try {
+      const said = await git(directory, '--no-literal-pathspecs', 'check-ignore', '--', ...files);
+      const ignored = said.split('\n').map((file) => file.split('/', 2).join('/'));
+      const tracked = await git(directory, 'ls-files', '-z', '--', ...ignored.slice(0, -1));
+      return new Set(ignored.filter((name) => !`\0${tracked}`.includes(`\0${name}/`)));
+    } catch {
+      // Git also ends so when it ignores none.
+      return new Set();
+    }
   }
 }

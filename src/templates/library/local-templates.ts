@@ -43,13 +43,11 @@ export class LocalTemplates implements Part {
   readonly #library: TemplateLibrary;
   readonly #files: LibraryFiles;
   readonly #archives: TemplateArchives;
-  readonly #beforeWrite: LocalTemplatesOptions['beforeWrite'];
-  readonly #afterWrite: LocalTemplatesOptions['afterWrite'];
+  readonly #options: LocalTemplatesOptions;
 
   constructor(options: LocalTemplatesOptions) {
     const { directory, uploads, library, maxUploadMB, logger, archiveLimits } = options;
-    this.#beforeWrite = options.beforeWrite;
-    this.#afterWrite = options.afterWrite;
+    this.#options = options;
     const maxUploadBytes = maxUploadMB * MIB;
     this.#library = library;
     this.directory = new TemplateDirectory({
@@ -123,10 +121,8 @@ export class LocalTemplates implements Part {
   }
 
   removeFile(group: string, name: string, path: string, isExpected?: ExpectedRevision): Promise<Noted> {
-    return this.written(group, name, async () => {
-      await this.#files.remove(group, name, path, isExpected);
-      return {};
-    });
+    const remove = () => this.#files.remove(group, name, path, isExpected).then(() => ({}));
+    return this.written(group, name, remove);
   }
 
   /**
@@ -143,9 +139,9 @@ export class LocalTemplates implements Part {
 
   /** Makes a write that may be made, and adds the note of `afterWrite` to its answer. */
   async written<T extends object>(group: string, name: string, write: () => Promise<T>): Promise<T & Noted> {
-    await this.#beforeWrite?.(group, name);
+    await this.#options.beforeWrite?.(group, name);
     const answer = await write();
-    const note = await this.#afterWrite?.(group, name);
+    const note = await this.#options.afterWrite?.(group, name);
     return note === undefined ? answer : { ...answer, note };
   }
 }

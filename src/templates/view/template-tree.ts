@@ -7,14 +7,7 @@ import type { MirrorReader } from '../../store/mirror.js';
 import type { Store } from '../../store/store.js';
 import { inSteps } from '../../store/transaction.js';
 import { RecordSide } from '../../views/record-side.js';
-import type {
-  ChangeThere,
-  Observation,
-  RecordDoor,
-  RemovalThere,
-  SideOrder,
-  ViewTree,
-} from '../../views/view.js';
+import type { ChangeThere, Observation, RecordDoor, RemovalThere, ViewTree } from '../../views/view.js';
 import type { GitTemplates } from '../library/git-templates.js';
 import type { TemplateLibrary } from '../library/library.js';
 import type { TemplateDirectory } from '../library/template-directory.js';
@@ -30,8 +23,8 @@ export interface TemplateTreeOptions {
   /** Absolute path of `templates/`. */
   readonly path: string;
   readonly library: Pick<TemplateLibrary, 'groups' | 'digest' | 'look'>;
-  /** The templates that git owns; absent: none. */
-  readonly git?: Pick<GitTemplates, 'look' | 'origins' | 'owns'> | undefined;
+  /** The templates that git owns. */
+  readonly git: GitTemplates;
   readonly directory: Pick<TemplateDirectory, 'replace' | 'remove'>;
   readonly records: MirrorReader<TemplateRecord>;
   readonly store: Store;
@@ -59,7 +52,7 @@ export class TemplateTree implements ViewTree {
   async look(): Promise<void> {
     const { library, git, records } = this.#options;
     const directory = await this.#identify();
-    const order = git?.origins.order;
+    const { order } = git.origins;
     const head = await order?.head();
     // A digest that the library has may be of the files before git moved.
     const how = order?.isAt(head) === false ? 'look' : 'digest';
@@ -73,11 +66,8 @@ export class TemplateTree implements ViewTree {
         );
         if (digest !== undefined) digests.set(key, digest);
       }
-    await git?.look(
-      digests,
-      [...records.entries()].map(([name]) => name),
-      head,
-    );
+    const others = [...records.entries()].map(([name]) => name);
+    await git.look(digests, others, head);
     // Another directory took the place of the one that was read: look again, so that its digests are not mistaken for
     // the new one's.
     if ((await this.#identify()) !== directory) return this.look();
@@ -98,7 +88,7 @@ export class TemplateTree implements ViewTree {
     const undecided = new Set(records.setAside.keys());
     for (const [name, digest] of this.#digests) {
       if (digest !== null) here.set(name, digest);
-      if (digest === null || git?.origins.isDoubted(name) === true) undecided.add(name);
+      if (digest === null || git.origins.isDoubted(name)) undecided.add(name);
     }
     return {
       here,
@@ -106,21 +96,9 @@ export class TemplateTree implements ViewTree {
       undecided,
       standing: { directory, revision: records.revision },
       // A clone that had the template says by its removal that it is gone, whichever master brought it.
-      brought: (name) => git?.owns(name) === true || records.get(name)?.value.sourceNode === nodeId,
-      ...(git !== undefined && { order: (name: string) => this.#orderOf(name, here.get(name), git) }),
+      brought: (name) => git.owns(name) || records.get(name)?.value.sourceNode === nodeId,
+      order: (name) => git.orderOf(name, here.get(name), records.get(name)?.value),
     };
-  }
-
-  #orderOf(
-    name: string,
-    here: string | undefined,
-    git: Pick<GitTemplates, 'origins' | 'owns'>,
-  ): SideOrder | undefined {
-    if (!git.owns(name)) return undefined;
-    const record = this.#options.records.get(name)?.value;
-    if (record === undefined) return 'unknown';
-    const { digest, commit } = record;
-    return git.origins.orderOf(name, { commit, isHere: here !== undefined, isAgreed: here === digest });
   }
 
   async writeHere(name: string, hash: string, present: string | undefined): Promise<void> {
@@ -146,16 +124,16 @@ export class TemplateTree implements ViewTree {
   }
 
   async writeThere(changes: readonly ChangeThere[]): Promise<void> {
-    const { git } = this.#options;
+    const { origins } = this.#options.git;
     const edits = changes.map(({ name, hash: digest, expected }) => ({
       do: 'put' as const,
       name,
       digest,
-      commit: git?.owns(name) === true ? git.origins.ofFile(name).changedBy : undefined,
+      commit: origins.ofFile(name).changedBy,
       expectedRevision: this.#there.revisionOf(name, expected),
     }));
     await this.#there.write(edits);
-    for (const { name, commit } of edits) if (commit !== undefined) git?.origins.note(name, commit);
+    for (const { name, commit } of edits) origins.note(name, commit);
   }
 
   async removeThere(removals: readonly RemovalThere[]): Promise<void> {

@@ -12,7 +12,6 @@ import type { TemplateRecord } from '../../model/template.js';
 import type { Mirror } from '../../store/mirror.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { DirectoryFollower, ViewConflict, ViewTree } from '../../views/view.js';
-import type { GitTemplates } from '../library/git-templates.js';
 import type { TemplateLibrary, TemplateListener } from '../library/library.js';
 import { noMasterHas, TemplateTree, type TemplateTreeOptions } from './template-tree.js';
 
@@ -42,10 +41,8 @@ export interface TemplatePeers {
   hold(peer: MasterPeer, wanted: HeldTemplate, signal: AbortSignal): Promise<void>;
 }
 
-interface TemplateViewOptions
-  extends Omit<TemplateTreeOptions, 'fetch' | 'git' | 'records' | 'signal' | 'library'> {
+interface TemplateViewOptions extends Omit<TemplateTreeOptions, 'fetch' | 'records' | 'signal' | 'library'> {
   readonly library: TemplateLibrary;
-  readonly git?: GitTemplates | undefined;
   readonly records: Mirror<TemplateRecord>;
   readonly peers: TemplatePeers;
   /** Called when the conflicts have changed. */
@@ -89,7 +86,7 @@ export class TemplateView implements Part {
   async start(): Promise<void> {
     const { library, records } = this.#options;
     await this.#follower.start();
-    this.#options.git?.followCommits();
+    this.#options.git.followCommits();
     this.#pollLater();
     this.#unsubscribe = [
       library.onChange(() => this.#lookSoon()),
@@ -183,7 +180,7 @@ export class TemplateView implements Part {
   inForce(name: string, here: string | null): string | null {
     const record = this.#options.records.get(name)?.value.digest;
     // What git owns here may be of a commit that is not in force, and is not judged yet.
-    if (this.#options.git?.owns(name) === true) return record ?? null;
+    if (this.#options.git.owns(name)) return record ?? null;
     if (record === undefined || record === here) return here;
     return here === null || this.#follower.isBehind(name) ? record : here;
   }
@@ -257,8 +254,8 @@ export class TemplateView implements Part {
 
   /** Asks git at set times where it owns the directory, and looks when its answer may be another one. */
   #pollLater(): void {
-    const origins = this.#options.git?.origins;
-    if (origins?.order === undefined || this.#stopped.signal.aborted) return;
+    const { origins } = this.#options.git;
+    if (origins.order === undefined || this.#stopped.signal.aborted) return;
     this.#poll = this.#options.clock.setTimer(ASK_GIT_MS, () => {
       void origins.hasMoved().then((hasMoved) => {
         if (hasMoved) this.#lookSoon();
@@ -280,7 +277,7 @@ export class TemplateView implements Part {
   }
 
   #tell(): void {
-    void this.#options.git?.origins.order?.lookUp().then((isKnown) => isKnown && this.wake());
+    void this.#options.git.origins.order?.lookUp().then((isKnown) => isKnown && this.wake());
     const conflicts = this.#follower.conflicts();
     const text = JSON.stringify(conflicts);
     if (text === this.#told) return;

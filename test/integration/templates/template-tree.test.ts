@@ -9,6 +9,7 @@ import { SystemClock } from '../../../src/loop/system-clock.js';
 import { type TemplateRecord, templateRecordSchema } from '../../../src/model/template.js';
 import { PREFIX, templateKey } from '../../../src/store/keys.js';
 import { Mirror } from '../../../src/store/mirror.js';
+import { GitTemplates } from '../../../src/templates/library/git-templates.js';
 import { TemplateDirectory } from '../../../src/templates/library/template-directory.js';
 import { packTree } from '../../../src/templates/transfer/bundle.js';
 import { walkTree } from '../../../src/templates/tree/tree.js';
@@ -61,8 +62,9 @@ function treeWith(options: Partial<TemplateTreeOptions>): TemplateTree {
   });
   const door = { write: () => Promise.reject(new Error('nothing is to be written there')) };
   const fetch = (): [] => [];
+  const git = new GitTemplates({ nodeId: 'a', directory: path, logger: pino({ level: 'silent' }) });
   return new TemplateTree({
-    ...{ nodeId: 'a', path, library: library(), directory, records, store, door, fetch, signal },
+    ...{ nodeId: 'a', path, library: library(), git, directory, records, store, door, fetch, signal },
     ...options,
   });
 }
