@@ -1,22 +1,34 @@
-/** Random histories of commits, pulls, resets, writes and restarts on three clones, against a model of the newest commit. */
+/**
+ * Random histories of commits, pulls, resets, writes, restarts and failovers on one to three masters with a clone each,
+ * against a model: the newest commit that any of them had, and what callers changed since.
+ */
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { configurationRecordSchema } from '../../../src/model/configuration.js';
+import { templateRecordSchema } from '../../../src/model/template.js';
 import { PREFIX } from '../../../src/store/keys.js';
 import { Mirror } from '../../../src/store/mirror.js';
-import { ViewWorld } from '../../support/control-plane/view-world.js';
 import { GitRepository, HAS_GIT } from '../../support/git-repository.js';
+import { SeveralWorld, type TestMaster } from '../../support/masters/several-world.js';
 import { until } from '../../support/until.js';
 
 const NODES = ['a', 'b', 'c'];
-const NAMES = ['x', 'y'];
-const STEPS = 14;
+const NAMES = ['x', 'y', 'z'];
+const STEPS = 12;
 
 interface Content {
   readonly ramMB: number;
   readonly cpu: number;
 }
-type Commit = Readonly<Record<string, Content>>;
+/** The contents by name; absent: there is no such configuration. */
+type Contents = Readonly<Record<string, Content>>;
+
+interface Commit {
+  readonly hash: string;
+  readonly files: Contents;
+  readonly map: number;
+}
 
 /** Small numbers from a seed, so that a failure can be run again. */
 function numbersFrom(seed: number): (below: number) => number {
@@ -29,135 +41,233 @@ function numbersFrom(seed: number): (below: number) => number {
 
 class History {
   readonly repository = new GitRepository();
-  readonly world = new ViewWorld();
+  readonly world = new SeveralWorld();
   readonly #next: (below: number) => number;
-  readonly #commits: { readonly hash: string; readonly content: Commit }[] = [];
+  readonly #nodes: readonly string[];
+  readonly #commits: Commit[] = [];
   readonly #heads = new Map<string, number>();
   /** What is in force by the model. */
-  #model: Commit = {};
+  #model: Contents = {};
+  /** The newest commit that a running master had. */
   #top = 0;
   /** Each content that the records showed in this step. */
   readonly #shown: string[] = [];
-  readonly #records = new Mirror({
-    store: this.world.store,
-    prefix: PREFIX.configurations,
-    decode: (value) => configurationRecordSchema.parse(value),
-    onSetAside: (id) => {
-      throw new Error(id);
-    },
-  });
+  readonly #shownDigests: (string | undefined)[] = [];
+  /** The digests of the template, by the number in its file. */
+  readonly #digests = new Map<number, string>();
+  readonly #records = this.#mirrorOf('configurations', (value) => configurationRecordSchema.parse(value));
+  readonly #templates = this.#mirrorOf('templates', (value) => templateRecordSchema.parse(value));
 
   constructor(seed: number) {
     this.#next = numbersFrom(seed);
+    this.#nodes = NODES.slice(0, 1 + (seed % NODES.length));
   }
 
   async run(): Promise<void> {
     this.repository.write('.gitignore', 'data/\n');
-    this.#commit({ x: { ramMB: 1, cpu: 1 }, y: { ramMB: 1, cpu: 1 } });
+    const one = { ramMB: 1, cpu: 1 };
+    this.#commit({ x: one, y: one }, 0);
     await this.#records.start();
+    await this.#templates.start();
     this.#records.onChange((name, after) => this.#shown.push(textOf(name, after?.value.configuration)));
-    for (const node of NODES) {
+    this.#templates.onChange((_name, after) => this.#shownDigests.push(after?.value.digest));
+    for (const node of this.#nodes) {
       this.repository.git('clone', '-q', this.repository.top, join(this.world.root, node));
       this.#heads.set(node, 0);
       await this.world.start(node);
     }
-    this.#model = this.#commits[0]?.content ?? {};
+    this.#model = this.#commits[0]?.files ?? {};
     await this.#settled('start');
     for (let step = 0; step < STEPS; step++) await this.#step();
   }
 
   async stop(): Promise<void> {
     await this.#records.stop();
+    await this.#templates.stop();
     await this.world.close();
     this.repository.remove();
   }
 
   async #step(): Promise<void> {
-    const before = this.#model;
+    const before = { model: this.#model, map: this.#commits[this.#top]?.map };
     this.#shown.length = 0;
+    this.#shownDigests.length = 0;
     const did = await this.#act();
     await this.#settled(did);
     // Nothing else is ever in force, not even for a moment.
-    const allowed = [...NAMES.map((name) => textOf(name, before[name])), ...this.#texts()];
+    const both = [before.model, this.#model];
+    const allowed = both.flatMap((model) => NAMES.map((name) => textOf(name, model[name])));
     expect(allowed, did).toEqual(expect.arrayContaining(this.#shown));
-    for (const node of NODES) {
-      expect(this.#git(node, 'status', '--porcelain'), did).toBe('');
-      expect(this.world.masterOf(node).conflicts(), did).toEqual([]);
+    const digests = [before.map, this.#commits[this.#top]?.map].map((map) => this.#digests.get(map ?? -1));
+    expect(digests, did).toEqual(expect.arrayContaining(this.#shownDigests));
+    for (const node of this.#nodes) expect(this.#git(node, 'status', '--porcelain'), did).toBe('');
+    for (const { masters } of this.#up()) {
+      expect(masters.files.ownErrors(), did).toEqual([]);
+      expect(masters.templates.conflicts(), did).toEqual([]);
     }
   }
 
   async #act(): Promise<string> {
-    const node = NODES[this.#next(NODES.length)] ?? '';
-    const name = NAMES[this.#next(NAMES.length)] ?? '';
-    const kind = this.#next(10);
-    if (kind < 3) {
-      const before = this.#commits.at(-1)?.content ?? {};
-      this.#commit({ ...before, [name]: { ramMB: 1 + this.#next(3), cpu: 1 + this.#next(3) } });
-      return 'commit';
-    }
-    if (kind < 7) {
-      const head = this.#heads.get(node) ?? 0;
-      const to = head + this.#next(this.#commits.length - head);
-      this.#git(node, 'fetch', '-q');
-      this.#git(node, 'reset', '-q', '--hard', this.#commits[to]?.hash ?? '');
-      this.#heads.set(node, to);
-      this.#take(to);
-      return `${node} goes from ${head} to ${to}`;
-    }
+    const node = this.#oneOf(this.#nodes);
+    const name = this.#oneOf(Object.keys(this.#model));
+    const kind = this.#next(14);
+    if (kind < 3) return this.#change();
+    if (kind < 7) return this.#go(node);
     if (kind === 7) {
       this.#git(node, 'checkout', '-q', '.');
       return `checkout of ${node}`;
     }
-    if (kind === 8) {
-      await this.world.masterOf(node).stop();
-      await this.world.start(node);
-      return `restart of ${node}`;
+    if (kind === 8) return this.#restart(node);
+    if (kind === 9) return this.#failOver(node);
+    const { files } = this.#leader().masters;
+    if (kind === 10) {
+      await files.reset(name, undefined).catch((error: unknown) => {
+        expect(error).toMatchObject({ code: 'DRV_OVERRIDE_UNKNOWN' });
+      });
+      this.#model = this.#with(name, this.#commits[this.#top]?.files[name]);
+      return `reset of ${name}`;
     }
-    const content = { ramMB: 1 + this.#next(3), cpu: 1 + this.#next(3) };
-    await this.world.masterOf(node).files.put(name, { command: 'run', ...content });
-    this.#model = { ...this.#model, [name]: content };
+    if (kind === 11) {
+      const write = this.#leader().templates.local.createFile('g', 't', 'more', Readable.from(['x']));
+      await expect(write).rejects.toMatchObject({ code: 'DRV_TEMPLATE_OWNED' });
+      return 'write of a template';
+    }
+    const content = this.#content();
+    await files.put(name, { command: 'run', ...content });
+    this.#model = this.#with(name, content);
     return `put of ${name}`;
+  }
+
+  /** A commit that changes a file, makes one or removes it, or goes back to the content before the last one. */
+  #change(): string {
+    const [last, former] = [this.#commits.at(-1), this.#commits.at(-2)];
+    if (last === undefined) return 'nothing';
+    const name = this.#oneOf(NAMES);
+    if (former !== undefined && this.#next(4) === 0) this.#commit(former.files, former.map);
+    else if (name !== 'z') this.#commit({ ...last.files, [name]: this.#content() }, last.map);
+    else if (last.files.z !== undefined) this.#commit(without(last.files, 'z'), last.map + 1);
+    else this.#commit({ ...last.files, z: this.#content() }, last.map + 1);
+    return 'commit';
+  }
+
+  #go(node: string): string {
+    const head = this.#heads.get(node) ?? 0;
+    // Some go back.
+    const from = this.#next(4) === 0 ? 0 : head;
+    const to = from + this.#next(this.#commits.length - from);
+    this.#git(node, 'fetch', '-q');
+    this.#git(node, 'reset', '-q', '--hard', this.#commits[to]?.hash ?? '');
+    this.#heads.set(node, to);
+    if (this.world.masters.get(node)?.isUp === true) this.#take(to);
+    return `${node} goes from ${head} to ${to}`;
+  }
+
+  async #restart(node: string): Promise<string> {
+    const master = this.world.masters.get(node);
+    if (master?.isUp === true) await master.stop();
+    await this.world.start(node);
+    this.#take(this.#heads.get(node) ?? 0);
+    return `restart of ${node}`;
+  }
+
+  /** The leader ends, nobody leads while a clone moves, and another master leads; a single one comes back. */
+  async #failOver(node: string): Promise<string> {
+    const former = this.world.leaderId ?? '';
+    await this.#leader().stop();
+    this.world.elect(null);
+    const went = this.#go(node);
+    if (this.#up().length === 0) return `${went}, ${await this.#restart(former)}`;
+    const next = this.#oneOf(this.#nodes.filter((one) => this.world.masters.get(one)?.isUp === true));
+    this.world.elect(next);
+    return `${went}, while ${next} takes over from ${former}`;
   }
 
   /** The files of the newest commit win where they have changed since. */
   #take(to: number): void {
     if (to <= this.#top) return;
-    const [from, now] = [this.#commits[this.#top]?.content, this.#commits[to]?.content];
+    const [from, now] = [this.#commits[this.#top]?.files, this.#commits[to]?.files];
+    this.#top = to;
     for (const name of NAMES) {
       const [was, is, inForce] = [from?.[name], now?.[name], this.#model[name]];
-      if (was === undefined || is === undefined || inForce === undefined) continue;
+      if (was === undefined || is === undefined || inForce === undefined) {
+        this.#model = this.#with(name, is);
+        continue;
+      }
       const content = {
         ramMB: was.ramMB === is.ramMB ? inForce.ramMB : is.ramMB,
         cpu: was.cpu === is.cpu ? inForce.cpu : is.cpu,
       };
-      this.#model = { ...this.#model, [name]: content };
+      this.#model = this.#with(name, content);
     }
-    this.#top = to;
   }
 
   async #settled(did: string): Promise<void> {
-    for (const node of NODES) await this.world.masterOf(node).files.reload();
-    await until(() =>
-      expect(
-        [...this.#records.entries()].map(([name, { value }]) => textOf(name, value.configuration)),
-        did,
-      ).toEqual(this.#texts()),
-    );
-  }
-
-  #texts(): string[] {
-    return NAMES.map((name) => textOf(name, this.#model[name]));
-  }
-
-  #commit(content: Commit): void {
-    for (const [name, fields] of Object.entries(content))
-      this.repository.write(
-        `configurations/${name}.json`,
-        JSON.stringify({ command: 'run', ...fields }, null, 2),
+    for (const [node, { isUp, masters, templates }] of this.world.masters) {
+      if (!isUp) continue;
+      await masters.files.reloadHere(false);
+      await masters.templates.follow();
+      const digest = await templates.library.look('g', 't');
+      this.#digests.set(this.#commits[this.#heads.get(node) ?? 0]?.map ?? -1, digest ?? '');
+    }
+    await until(() => {
+      const shown = new Map(
+        [...this.#records.entries()].map(([name, { value }]) => [name, value.configuration]),
       );
+      expect(
+        NAMES.map((name) => textOf(name, shown.get(name))),
+        did,
+      ).toEqual(NAMES.map((name) => textOf(name, this.#model[name])));
+      const digest = this.#digests.get(this.#commits[this.#top]?.map ?? -1);
+      expect(this.#templates.get('g/t')?.value.digest, did).toBe(digest);
+    });
+    for (const { templates } of this.#up())
+      expect(await templates.sources.digest('g', 't', 'local'), did).toBe(
+        this.#templates.get('g/t')?.value.digest,
+      );
+  }
+
+  #commit(files: Contents, map: number): void {
+    for (const name of NAMES) {
+      const file = `configurations/${name}.json`;
+      if (files[name] !== undefined)
+        this.repository.write(file, JSON.stringify({ command: 'run', ...files[name] }, null, 2));
+      else this.repository.git('rm', '-q', '--ignore-unmatch', file);
+    }
+    this.repository.write('templates/g/t/map', `${map}`);
     this.repository.git('add', '-A');
     this.repository.git('commit', '-q', '--allow-empty', '-m', 'a change');
-    this.#commits.push({ hash: this.repository.git('rev-parse', 'HEAD'), content });
+    this.#commits.push({ hash: this.repository.git('rev-parse', 'HEAD'), files, map });
+  }
+
+  #with(name: string, content: Content | undefined): Contents {
+    return content === undefined ? without(this.#model, name) : { ...this.#model, [name]: content };
+  }
+
+  #up(): TestMaster[] {
+    return [...this.world.masters.values()].filter(({ isUp }) => isUp);
+  }
+
+  #leader(): TestMaster {
+    return this.world.masters.get(this.world.leaderId ?? '') ?? expect.fail('nobody leads');
+  }
+
+  #content(): Content {
+    return { ramMB: 1 + this.#next(3), cpu: 1 + this.#next(3) };
+  }
+
+  #oneOf(some: readonly string[]): string {
+    return some[this.#next(some.length)] ?? '';
+  }
+
+  #mirrorOf<Value>(prefix: keyof typeof PREFIX, decode: (value: unknown) => Value): Mirror<Value> {
+    return new Mirror({
+      store: this.world.store,
+      prefix: PREFIX[prefix],
+      decode,
+      onSetAside: (id) => {
+        throw new Error(id);
+      },
+    });
   }
 
   #git(node: string, ...words: readonly string[]): string {
@@ -165,11 +275,15 @@ class History {
   }
 }
 
+function without(contents: Contents, name: string): Contents {
+  return Object.fromEntries(Object.entries(contents).filter(([one]) => one !== name));
+}
+
 function textOf(name: string, content: Content | undefined): string {
   return `${name} ${content?.ramMB} ${content?.cpu}`;
 }
 
-describe.skipIf(!HAS_GIT)('random histories of three clones', () => {
+describe.skipIf(!HAS_GIT)('random histories of one to three clones', () => {
   const seeds = process.env.DROVER_CLONE_SEEDS?.split(',').map(Number) ?? [1, 2, 3];
   it.each(seeds)(
     'keep the newest commit in force, with what callers changed since (seed %i)',
@@ -181,6 +295,6 @@ describe.skipIf(!HAS_GIT)('random histories of three clones', () => {
         await history.stop();
       }
     },
-    60_000,
+    120_000,
   );
 });

@@ -88,17 +88,6 @@ describe.skipIf(!HAS_GIT)('a directory that git owns', () => {
     });
   });
 
-  it('says at the pull that fails why it fails, and before it that it will', async () => {
-    expect(await world.run('config scale lobby 1')).toBe(
-      'lobby: minimumServiceCount 0 -> 1\nlobby.json is changed and not in git: commit it, or the next pull that brings it fails\n',
-    );
-    commit('lobby.json', content('lobby', 3));
-    expect(() => git('pull', '-q', '--ff-only')).toThrow(/would be overwritten/);
-    expect(await world.run('config list')).toMatch(
-      /git: main at \w+, 1 commit behind origin\/main; 1 file changed, not in git/,
-    );
-  });
-
   it('tells how far a commit has come, by a later one that contains it, too', async () => {
     const progress = async (of: string) => {
       const { state, files } = await commitProgress(world.dependencies, of);

@@ -32,6 +32,7 @@ import type { ConfigurationInput } from '../../../src/model/configuration.js';
 import { DroverError } from '../../../src/model/errors.js';
 import type { InstanceRecord } from '../../../src/model/instance.js';
 import { nodeConfigurationSchema } from '../../../src/model/node.js';
+import type { ConfigurationWrites } from '../../../src/model/plain/configuration-writes.js';
 import { sumOfUsage } from '../../../src/model/run/instance-usage.js';
 import { matcherOf } from '../../../src/templates/sync/pattern.js';
 import { SyncRun } from '../../../src/templates/sync/sync-run.js';
@@ -79,8 +80,8 @@ export class CommandWorld {
   readonly #templates: TemplateWorld;
   #node: TestNode | undefined;
 
-  /** `commandClock` measures the time limit of commands. Default: the real clock. */
-  constructor(commandClock?: Clock) {
+  /** `commandClock` measures the time limit of commands. Default: the real clock. `writes`: the setting of config.json. */
+  constructor(commandClock?: Clock, writes?: ConfigurationWrites) {
     const logger = pino({ level: 'debug' }, { write: (line) => this.log.push(line) });
     const { clock, groups } = this;
     this.plane = new ControlPlane({
@@ -93,6 +94,7 @@ export class CommandWorld {
     this.files = buildSoleFiles({
       nodeId: 'master',
       paths: { configurations: join(this.root, 'configurations'), data: join(this.root, 'data') },
+      writes,
       state: this.plane.master.state,
       store: this.plane.store,
       metrics: this.plane.metrics,
@@ -116,8 +118,8 @@ export class CommandWorld {
     this.api = new ApiServer({ dependencies: { ...this.dependencies, commands: this.commands } });
   }
 
-  static async create(commandClock?: Clock): Promise<CommandWorld> {
-    const world = new CommandWorld(commandClock);
+  static async create(commandClock?: Clock, writes?: ConfigurationWrites): Promise<CommandWorld> {
+    const world = new CommandWorld(commandClock, writes);
     await mkdir(join(world.root, 'configurations'));
     await world.plane.start();
     await world.files.start();

@@ -16,17 +16,22 @@ export class ThreeMasters {
     this.all = all;
   }
 
-  /** Resolves when all of them answer and name the same leader. */
-  static async start(settings: Readonly<Record<string, unknown>> = {}): Promise<ThreeMasters> {
+  /** Resolves when all of them answer and name the same leader. `prepare`: called with each before it starts. */
+  static async start(
+    settings: Readonly<Record<string, unknown>> = {},
+    prepare: (master: MasterProcess) => void = () => undefined,
+  ): Promise<ThreeMasters> {
     const etcd = await startEtcd();
     const options = { endpoints: etcd.endpoints, prefix: newPrefix(), settings };
     const first = await MasterProcess.create({ ...options, nodeId: 'master-a' });
+    prepare(first);
     first.spawn();
     await until(() => first.api.instances());
     const all = [first];
     for (const nodeId of ['master-b', 'master-c']) {
       const master = await MasterProcess.create({ ...options, nodeId, keysOf: first.paths });
       all.push(master);
+      prepare(master);
       master.spawn();
       await until(() => master.api.instances());
     }
