@@ -2,7 +2,9 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
+import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { GitTemplates } from '../../../src/templates/library/git-templates.js';
 import { GitRepository, HAS_GIT } from '../../support/git-repository.js';
 import { SeveralWorld, type TestMaster } from '../../support/masters/several-world.js';
 import { until } from '../../support/until.js';
@@ -170,6 +172,14 @@ describe.skipIf(!HAS_GIT)('templates of masters with a clone each', () => {
     await expect(local.importArchive('games', 'arena', bytes())).rejects.toMatchObject(refused);
     await expect(a.templates.fromStorage('games', 'arena', 'none')).rejects.toMatchObject(refused);
     await stays('of one');
+    const alone = new GitTemplates({
+      nodeId: 'a',
+      directory: a.pathOf('templates'),
+      logger: pino({ level: 'silent' }),
+    });
+    await alone.start();
+    await expect(alone.requireWritable('games', 'arena', undefined)).rejects.toMatchObject(refused);
+    await alone.requireWritable('worlds', 'big', undefined);
     // What git ignores is written as ever, on all masters.
     await local.createFile('worlds', 'big', 'map.txt', Readable.from(['of world']));
     await until(async () => expect(await b.read('templates/worlds/big/map.txt')).toBe('of world'));
@@ -177,6 +187,27 @@ describe.skipIf(!HAS_GIT)('templates of masters with a clone each', () => {
     await a.masters.templates.follow();
     rmSync(a.pathOf('templates/worlds/big'), { recursive: true });
     await until(async () => expect(await b.files('templates')).not.toContain('worlds/big'));
+  });
+
+  it('are written on a master without a clone, which refuses to change them, too', async () => {
+    await start('a');
+    await becomes('of one');
+    const c = await world.start('c');
+    world.elect('c');
+    await until(async () => expect(await c.read(FILE)).toBe('of one'));
+    push('of two');
+    git('a', 'pull', '-q');
+    await until(async () => expect(await c.read(FILE)).toBe('of two'));
+    await expect(
+      c.templates.local.replaceFile('games', 'arena', 'map.txt', Readable.from(['x'])),
+    ).rejects.toMatchObject({
+      code: 'DRV_TEMPLATE_OWNED',
+      message: expect.stringContaining(`of node a (in git, at commit ${git('a', 'rev-parse', 'HEAD')})`),
+    });
+    await c.templates.local.createFile('worlds', 'big', 'map.txt', Readable.from(['of world']));
+    await until(async () =>
+      expect(await world.masters.get('a')?.read('templates/worlds/big/map.txt')).toBe('of world'),
+    );
   });
 
   it('are written where config.json says so', async () => {
