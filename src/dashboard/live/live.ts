@@ -36,6 +36,7 @@ export class Live {
     this.stores = {
       instances: make('instances'),
       configurations: make('configurations'),
+      health: make('health'),
       nodes: make('nodes'),
       templates: make('templates'),
       rollouts: make('rollouts'),

@@ -47,6 +47,7 @@ import {
   instanceRecordSchema,
   statusOf,
 } from '../../../src/model/instance.js';
+import { wordOf } from '../../../src/model/instance-word.js';
 import {
   type NodeConfiguration,
   type NodeRecord,
@@ -184,6 +185,8 @@ export class ApiWorld {
     decode: (value) => nodeRecordSchema.parse(value),
   });
   readonly #instanceRevisions = new InstanceCounts(this.instances, ({ revision }) => revision);
+  readonly #instanceWords = new InstanceCounts(this.instances, wordOf);
+  readonly #instancesByConfiguration = this.instances.lookup(({ configurationName }) => [configurationName]);
   readonly tokens = new InstanceTokens(Buffer.alloc(32, 7), creationOfKept(this.instances));
   readonly audit = new RecordedAudit(this.clock);
   /** Metrics without the figures of a master's state; a test may add some. */
@@ -195,7 +198,7 @@ export class ApiWorld {
     nodes: this.#nodes,
     overrides: this.overrides,
     rollouts: this.rollouts,
-    instancesByConfiguration: this.instances.lookup(({ configurationName }) => [configurationName]),
+    instancesByConfiguration: this.#instancesByConfiguration,
     instancesByNode: this.instances.lookup(({ placement }) => (placement === null ? [] : [placement.nodeId])),
     histories: { get: () => undefined },
     files: NO_FILES,
@@ -234,6 +237,8 @@ export class ApiWorld {
   /** The usage of instances, by instance. */
   readonly instanceUsages = new Map<string, InstanceUsage>();
   readonly fileErrors: ConfigurationFileError[] = [];
+  /** Tells the readers of `fileErrors` that these have changed. */
+  tellFiles: () => void = () => undefined;
   readonly fileWarnings: ConfigurationFileWarning[] = [];
   /** The configuration files that are not as their commit has them. */
   readonly offCommit = new Set<string>();
@@ -422,6 +427,8 @@ export class ApiWorld {
       events: this.events,
       instances: this.instances,
       instanceRevisions: this.#instanceRevisions,
+      instanceWords: this.#instanceWords,
+      instancesByConfiguration: this.#instancesByConfiguration,
       unreadable: () => [],
       configurations: this.configurations,
       nodes: this.#nodes,
@@ -462,6 +469,10 @@ export class ApiWorld {
         },
         errors: () => this.fileErrors,
         ownErrors: () => this.fileErrors,
+        onLook: (listener) => {
+          this.tellFiles = listener;
+          return () => undefined;
+        },
         waiting: () => new Set(),
         conflicts: () => [],
         readings: () => new Map(),
