@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import PQueue from 'p-queue';
 import { removeUnfinishedWrites } from '../files/replace-file.js';
 import { watchRefusal } from '../files/watch-directory.js';
+import type { FileWriter } from '../git/content-origins.js';
 import type { Clock } from '../loop/clock.js';
 import type { Part } from '../loop/lifecycle.js';
 import type {
@@ -28,8 +29,7 @@ import type { Confirmed } from '../views/view.js';
 import { DirectoryReader, type Reading } from './directory.js';
 import { configurationFileText } from './file-text.js';
 import { type ConfigurationEditor, ConfigurationFileWriter } from './file-writer.js';
-import type { FileWriter } from './history/content-origins.js';
-import { type DirectoryInGit, GitDirectory } from './history/git-directory.js';
+import { type DirectoryInGit, GitDirectory } from './git-directory.js';
 import { LookSchedule } from './look-schedule.js';
 import { validateConfiguration } from './parse.js';
 import type { Precondition } from './precondition.js';

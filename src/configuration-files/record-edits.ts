@@ -1,5 +1,6 @@
 /** Edits of configuration records by a master's files or API. The leader writes each as a compare-and-set. */
 import { z } from 'zod';
+import type { ContentSource } from '../git/content-origins.js';
 import type { Clock } from '../loop/clock.js';
 import type { ConfigurationRecord } from '../model/configuration.js';
 import {
@@ -27,7 +28,6 @@ import type { MirrorReader } from '../store/mirror.js';
 import { MAX_OPERATIONS, type Operation, type Store } from '../store/store.js';
 import type { Logger } from '../telemetry/logger.js';
 import { isConfigurationFile } from './file-names.js';
-import type { ContentSource } from './history/content-origins.js';
 import { type ParsedConfiguration, validateConfiguration } from './parse.js';
 
 export type RecordEdit =

@@ -8,6 +8,8 @@ import { readRegular } from '../files/read-regular.js';
 import { replaceFile } from '../files/replace-file.js';
 import { syncPath } from '../files/sync-path.js';
 import { ignoreMissing } from '../files/system-error.js';
+import { ContentOrigins } from '../git/content-origins.js';
+import { isTracked } from '../git/git-origins.js';
 import type { Clock } from '../loop/clock.js';
 import type { ConfigurationFileError, ConfigurationFileWarning } from '../model/configuration.js';
 import { type ConfigurationWrites, WRITES_TEXT } from '../model/plain/configuration-writes.js';
@@ -15,8 +17,6 @@ import type { Logger } from '../telemetry/logger.js';
 import { DirectoryReader, DirectoryUnusable, faultOf, type Reading } from './directory.js';
 import { fileTextFor, type NewContent } from './file-text.js';
 import { FileWarningLog, fileWarnings } from './file-warnings.js';
-import { ContentOrigins } from './history/content-origins.js';
-import { isTracked } from './history/git-origins.js';
 import { SettledFiles } from './settled-files.js';
 
 /** What the controllers observe of the files. */

@@ -3,7 +3,7 @@
  * instances.
  */
 
-import type { DirectoryInGit } from '../configuration-files/history/git-directory.js';
+import type { DirectoryInGit } from '../configuration-files/git-directory.js';
 import type { Clock } from '../loop/clock.js';
 import type {
   ConfigurationFileError,

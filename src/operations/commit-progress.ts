@@ -1,6 +1,6 @@
 /** Tells how far a commit of the configurations directory has come, for `drover wait commit` and its route. */
 import { z } from 'zod';
-import { commitOf, isAncestor } from '../configuration-files/history/git-ancestry.js';
+import { commitOf, isAncestor } from '../git/git-ancestry.js';
 import type { FileInGit } from '../model/git-standing.js';
 import { fileInGitText, shortCommit } from '../model/plain/git-words.js';
 import { rolloutText } from '../model/plain/rollout-text.js';

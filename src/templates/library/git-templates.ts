@@ -2,9 +2,9 @@
  * Tells which templates git owns, and what it says of them. Where git tracks files of `templates/`, Drover writes no
  * template there, except those that git ignores.
  */
-import { ContentOrigins } from '../../configuration-files/history/content-origins.js';
-import { isTracked, templateOriginsOf } from '../../configuration-files/history/git-origins.js';
-import { git } from '../../configuration-files/history/git-program.js';
+import { ContentOrigins } from '../../git/content-origins.js';
+import { isTracked, templateOriginsOf } from '../../git/git-origins.js';
+import { git } from '../../git/git-program.js';
 import { DroverError } from '../../model/errors.js';
 import type { ConfigurationWrites } from '../../model/plain/configuration-writes.js';
 import { templatePath } from '../../model/plain/template-fault.js';

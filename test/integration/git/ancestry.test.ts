@@ -1,7 +1,7 @@
 /** How commits descend from each other, in repositories that the real git made. */
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { isAncestor } from '../../../src/configuration-files/history/git-ancestry.js';
+import { isAncestor } from '../../../src/git/git-ancestry.js';
 import { GitRepository, HAS_GIT } from '../../support/git-repository.js';
 
 describe.skipIf(!HAS_GIT)('the ancestry of commits', () => {

@@ -2,7 +2,7 @@
 import { appendFileSync, readdirSync, renameSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { GitDirectory } from '../../../src/configuration-files/history/git-directory.js';
+import { GitDirectory } from '../../../src/configuration-files/git-directory.js';
 import { SystemClock } from '../../../src/loop/system-clock.js';
 import { GitRepository, HAS_GIT } from '../../support/git-repository.js';
 

@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { deflateSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { isAncestor } from '../../../src/configuration-files/history/git-ancestry.js';
-import { GitDirectory } from '../../../src/configuration-files/history/git-directory.js';
-import { gitOriginsOf } from '../../../src/configuration-files/history/git-origins.js';
+import { GitDirectory } from '../../../src/configuration-files/git-directory.js';
+import { isAncestor } from '../../../src/git/git-ancestry.js';
+import { gitOriginsOf } from '../../../src/git/git-origins.js';
 import { SystemClock } from '../../../src/loop/system-clock.js';
 import { GitRepository, HAS_GIT } from '../../support/git-repository.js';
 

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { appendFileSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { gitOriginsOf } from '../../../src/configuration-files/history/git-origins.js';
+import { gitOriginsOf } from '../../../src/git/git-origins.js';
 import { GitRepository, HAS_GIT } from '../../support/git-repository.js';
 
 /** `lobby.json clean`, one for each file; `?` where it cannot be known. */

@@ -5,10 +5,10 @@
 import { pointElsewhere } from '../../../src/channel/master/elsewhere.js';
 import type { Transport } from '../../../src/channel/protocol/transport.js';
 import { KnownMasters } from '../../../src/channel/wrapper/known-masters.js';
-import { ContentOrigins } from '../../../src/configuration-files/history/content-origins.js';
 import { type RecordEdit, transactionOf } from '../../../src/configuration-files/record-edits.js';
 import { connectToLeader } from '../../../src/daemon/connect-to-leader.js';
 import { MasterWork } from '../../../src/daemon/master-work.js';
+import { ContentOrigins } from '../../../src/git/content-origins.js';
 import { ElectedLeadership } from '../../../src/leadership/elected-leadership.js';
 import { LeaderSearch } from '../../../src/leadership/leader-search.js';
 import type { Leader, MasterPeer } from '../../../src/leadership/leadership.js';

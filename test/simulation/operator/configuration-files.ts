@@ -1,9 +1,9 @@
 /** The configuration files of the master's machine without files: a map that the real follower observes. */
 
 import type { Reading } from '../../../src/configuration-files/directory.js';
-import { ContentOrigins } from '../../../src/configuration-files/history/content-origins.js';
 import type { RecordFollower } from '../../../src/configuration-files/record-follower.js';
 import type { ConfigurationSource } from '../../../src/configuration-files/source.js';
+import { ContentOrigins } from '../../../src/git/content-origins.js';
 import { type Configuration, hashConfiguration } from '../../../src/model/configuration.js';
 import { DroverError } from '../../../src/model/errors.js';
 import type { Life } from '../machine/life.js';

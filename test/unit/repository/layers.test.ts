@@ -33,6 +33,7 @@ const ROOMS: readonly string[] = [
   'src/channel/',
   'src/configuration-files/',
   'src/templates/',
+  'src/git/',
   'src/views/',
   'src/logs/',
   'src/leadership/',

@@ -6,8 +6,8 @@ import { createHash } from 'node:crypto';
 import { type BigIntStats, constants } from 'node:fs';
 import { lstat, open, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { messageOf } from '../../model/errors.js';
-import type { Logger } from '../../telemetry/logger.js';
+import { messageOf } from '../model/errors.js';
+import type { Logger } from '../telemetry/logger.js';
 import { git, isInWorkTree } from './git-program.js';
 
 /** Where a file's content comes from. */

@@ -2,8 +2,8 @@
  * Tells for several masters, each with a clone, whether a file here is of a later commit than the content in force. It
  * asks git for hashes and names only.
  */
-import { messageOf } from '../../model/errors.js';
-import type { SideOrder } from '../../views/view.js';
+import { messageOf } from '../model/errors.js';
+import type { SideOrder } from '../views/view.js';
 import { isAncestor } from './git-ancestry.js';
 import { git } from './git-program.js';
 

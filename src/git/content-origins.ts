@@ -2,9 +2,9 @@
  * Remembers who brought the contents of files, for the history: the commit of the directory, and writers through the
  * API. It asks for commits before a reading counts, so that the records follow the files without a wait.
  */
-import type { ContentOrigin } from '../../model/configuration-history.js';
-import type { Logger } from '../../telemetry/logger.js';
-import type { SideOrder } from '../../views/view.js';
+import type { ContentOrigin } from '../model/configuration-history.js';
+import type { Logger } from '../telemetry/logger.js';
+import type { SideOrder } from '../views/view.js';
 import { CommitOrder } from './commit-order.js';
 import { type GitOrigin, gitOriginsOf } from './git-origins.js';
 
@@ -148,7 +148,7 @@ export class ContentOrigins {
   #tellFailure(reason: string): void {
     if (this.#isFailureTold) return;
     this.#isFailureTold = true;
-    this.#logger.info({ reason }, `the commit of configuration files is not known: ${reason}`);
+    this.#logger.info({ reason }, `the commit of the files in ${this.#directory} is not known: ${reason}`);
   }
 
   /** The source of a content whose file is written before its record, by the API or by hand. */

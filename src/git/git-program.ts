@@ -5,7 +5,7 @@
 import { execFile } from 'node:child_process';
 import { realpath, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { isMissing } from '../../files/system-error.js';
+import { isMissing } from '../files/system-error.js';
 
 const LIMIT_MS = 5000;
 const MAX_OUTPUT_BYTES = 32 * 1024 * 1024;

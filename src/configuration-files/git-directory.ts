@@ -4,12 +4,12 @@
  */
 import { realpath, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import type { Clock } from '../../loop/clock.js';
-import { messageOf } from '../../model/errors.js';
-import type { FileInGit, GitStanding } from '../../model/git-standing.js';
-import { isConfigurationFile } from '../file-names.js';
-import { gitOriginsOf } from './git-origins.js';
-import { git, isInWorkTree } from './git-program.js';
+import { gitOriginsOf } from '../git/git-origins.js';
+import { git, isInWorkTree } from '../git/git-program.js';
+import type { Clock } from '../loop/clock.js';
+import { messageOf } from '../model/errors.js';
+import type { FileInGit, GitStanding } from '../model/git-standing.js';
+import { isConfigurationFile } from './file-names.js';
 
 /** The answer about a directory. */
 export interface DirectoryInGit {
