@@ -6,6 +6,7 @@
 import { z } from 'zod';
 import { type ParsedConfiguration, validateConfiguration } from '../configuration-files/parse.js';
 import { configurationWarningSchema } from '../model/configuration.js';
+import { withFile } from '../model/configuration-overrides.js';
 import { differencesOf, fieldDifferenceSchema } from '../model/field-differences.js';
 import { unknownConfiguration } from '../model/unknown.js';
 import { fileStateSchema, inspectConfiguration } from './configuration-diff.js';
@@ -77,6 +78,29 @@ export function gitNoteOf(
   const file = configurations.get(name)?.value.sourceFile;
   if (file === undefined || !configurationFiles.isOffCommit(file)) return null;
   return `${file} is changed and not in git: commit it, or the next pull that brings it fails`;
+}
+
+/** The field of a request whose contents are those of files. */
+export const keepManagedSchema = z
+  .boolean()
+  .default(false)
+  .describe(
+    'true: the contents are those of files, so that the fields in their `managed` keep the value in force',
+  );
+
+/** The content of a file as it is applied: the fields that it leaves to callers (`managed`) keep the value in force. */
+export function keepingManaged(
+  { configurations }: Pick<Reads, 'configurations'>,
+  name: string,
+  file: ParsedConfiguration,
+): ParsedConfiguration {
+  const record = configurations.get(name)?.value;
+  if (record === undefined) return file;
+  const { configuration, hash } = file;
+  const next = withFile({ ...record, configuration, hash }, { record, overrides: undefined }, 0);
+  if (next.record === undefined || next.overrides?.is !== 'fields') return file;
+  const kept = Object.entries(next.overrides.fields).map(([field, { value }]) => [field, value]);
+  return { ...file, ...next.record, content: { ...file.content, ...Object.fromEntries(kept) } };
 }
 
 interface ContentQuestion {

@@ -50,6 +50,12 @@ export type ConfigurationSummary = z.output<typeof configurationSummarySchema>;
 export const removedConfigurationSchema = z.object({
   name: z.string().describe('name of a configuration that is gone'),
   instances: z.int().describe('how many of its instances are left'),
+  file: z
+    .string()
+    .optional()
+    .describe(
+      'the file that still says it: a caller removed it, and `config reset` brings it back; absent: there is none',
+    ),
 });
 export type RemovedConfiguration = z.output<typeof removedConfigurationSchema>;
 
@@ -126,13 +132,19 @@ function warningsOf(needs: Reads): Map<string, string[]> {
   );
 }
 
-/** Configurations that are gone but still have instances, by name. */
-export function listRemoved(needs: Pick<Reads, 'configurations' | 'instances'>): RemovedConfiguration[] {
+/** Configurations that are gone but still have instances, or a file that a caller has overridden, by name. */
+export function listRemoved(
+  needs: Pick<Reads, 'configurations' | 'instances' | 'overrides'>,
+): RemovedConfiguration[] {
   const names = new Set([...needs.configurations.entries()].map(([name]) => name));
-  return [...countInstances(visibleInstances(needs))]
-    .filter(([name]) => !names.has(name))
-    .map(([name, { all }]) => ({ name, instances: all }))
-    .sort((a, b) => (a.name < b.name ? -1 : 1));
+  const counts = countInstances(visibleInstances(needs));
+  const files = new Map<string, string>();
+  for (const [name, { value }] of needs.overrides.entries())
+    if (value.is === 'absent') files.set(name, value.file.sourceFile);
+  return [...new Set([...counts.keys(), ...files.keys()])]
+    .filter((name) => !names.has(name))
+    .sort()
+    .map((name) => ({ name, instances: counts.get(name)?.all ?? 0, file: files.get(name) }));
 }
 
 /** Counts the instances of each configuration, by its name. */
@@ -150,21 +162,7 @@ function countInstances(records: Iterable<InstanceRecord>): Map<string, Count> {
   return counts;
 }
 
-function summaryOf(
-  { configuration }: ConfigurationRecord,
-  count: Count | undefined,
-): Omit<
-  ConfigurationSummary,
-  | 'warnings'
-  | 'file'
-  | 'isFileBroken'
-  | 'fileState'
-  | 'inGit'
-  | 'outdated'
-  | 'overridden'
-  | 'overriddenSince'
-  | 'writes'
-> {
+function summaryOf({ configuration }: ConfigurationRecord, count: Count | undefined) {
   const { name, runtime, minimumServiceCount: minimum, ramMB, cpu, availablePorts } = configuration;
   return {
     name,

@@ -92,14 +92,16 @@ export class ConfigurationTree implements ViewTree {
     return this.#owners;
   }
 
-  /** While `work` runs, the file of a configuration gets this content, if its record has it. */
-  async withContent<T>(content: NewContent, work: () => Promise<T>): Promise<T> {
-    const key = contentKey(content.configuration.name, content.hash);
-    this.#written.set(key, content);
+  /** While `work` runs, the file of each configuration gets the content that was written, if its record has it. */
+  async withContents(
+    edits: readonly { readonly content: NewContent | undefined }[],
+    work: () => Promise<void>,
+  ): Promise<void> {
+    for (const { content } of edits) if (content !== undefined) this.#written.set(keyOf(content), content);
     try {
-      return await work();
+      await work();
     } finally {
-      this.#written.delete(key);
+      for (const { content } of edits) if (content !== undefined) this.#written.delete(keyOf(content));
     }
   }
 
@@ -244,6 +246,10 @@ export class ConfigurationTree implements ViewTree {
       return `configuration ${name} changed: same content, now from ${file} of node ${this.#options.source.nodeId}`;
     return `configuration ${name} ${expectedRevision === 0 ? 'added' : 'changed'}: from ${file}`;
   }
+}
+
+function keyOf({ configuration: { name }, hash }: NewContent): string {
+  return contentKey(name, hash);
 }
 
 function contentKey(name: string, hash: string): string {

@@ -6,6 +6,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { type ParsedConfiguration, validateConfiguration } from '../../configuration-files/parse.js';
+import { eachBounded } from '../../loop/each-bounded.js';
 import { Pace } from '../../loop/pace.js';
 import type { ConfigurationRecord } from '../../model/configuration.js';
 import { DroverError } from '../../model/errors.js';
@@ -14,7 +15,7 @@ import { nameSchema } from '../../model/names.js';
 import { mayBeSecret } from '../../model/plain/may-be-secret.js';
 import { countText, quoteText } from '../../model/words.js';
 import { HIDDEN } from '../../telemetry/secret-fields.js';
-import { type ConfigurationChange, changeOf } from '../configuration-content.js';
+import { type ConfigurationChange, changeOf, keepingManaged } from '../configuration-content.js';
 import { fileStateSchema } from '../configuration-diff.js';
 import type { Reads } from '../reads.js';
 import type { Writes } from '../writes.js';
@@ -32,6 +33,8 @@ const AT_ONCE = 16;
 interface ChangePlanOrder {
   /** The whole contents, each with its name. */
   readonly configurations: readonly object[];
+  /** True: the contents are those of files, whose `managed` fields keep the value in force. */
+  readonly keepManaged: boolean;
   /** True: all other configurations that `sees` allows are to be removed. */
   readonly prune: boolean;
   /** True: values that may be secrets are shown. */
@@ -122,7 +125,7 @@ export async function planChanges(
   order: ChangePlanOrder,
 ): Promise<ChangePlan> {
   const pace = new Pace();
-  const contents = await judgeAll(order.configurations, pace);
+  const contents = await judgeAll(needs, order, pace);
   const changes = await compareAll(needs, contents, pace);
   const others = namesOfOthers(needs, order, contents);
   const removed = order.prune ? others : [];
@@ -168,7 +171,11 @@ export async function planAsBefore(
   );
 }
 
-async function judgeAll(inputs: readonly object[], pace: Pace): Promise<Content[]> {
+async function judgeAll(
+  needs: Reads,
+  { configurations: inputs, keepManaged }: ChangePlanOrder,
+  pace: Pace,
+): Promise<Content[]> {
   const names = new Set<string>();
   const contents: Content[] = [];
   for (const [index, input] of inputs.entries()) {
@@ -183,7 +190,8 @@ async function judgeAll(inputs: readonly object[], pace: Pace): Promise<Content[
     if (names.has(name))
       throw new DroverError('DRV_REQUEST_INVALID', `${place}: ${quoteText(name)} is there twice`);
     names.add(name);
-    contents.push({ name, parsed: judged(name, input) });
+    const parsed = judged(name, input);
+    contents.push({ name, parsed: keepManaged ? keepingManaged(needs, name, parsed) : parsed });
   }
   return contents;
 }
@@ -203,15 +211,11 @@ async function compareAll(
   pace: Pace,
 ): Promise<ConfigurationChange[]> {
   const changes: ConfigurationChange[] = [];
-  for (let from = 0; from < contents.length; from += AT_ONCE) {
+  await eachBounded(contents.entries(), AT_ONCE, undefined, async ([index, { name, parsed }]) => {
     // No file is read for a new configuration, so that nothing else would end this turn.
     if (pace.isOver) await pace.rest();
-    changes.push(
-      ...(await Promise.all(
-        contents.slice(from, from + AT_ONCE).map(({ name, parsed }) => changeOf(needs, name, parsed)),
-      )),
-    );
-  }
+    changes[index] = await changeOf(needs, name, parsed);
+  });
   return changes;
 }
 

@@ -220,6 +220,19 @@ describe('Cluster', () => {
   it('GET /cluster/removed-configurations: 200, those of config list', async () => {
     const { status, json } = await world.call('GET /cluster/removed-configurations');
     expect([status, json]).toEqual([200, []]);
+    await world.commands.configure('lobby', { ramMB: 100 });
+    const { store, configurations, overrides } = world.commands.plane.master.state;
+    const file = configurations.get('lobby')?.value;
+    const value = { is: 'absent', file, mark: { by: 'ops', at: 1, reason: null } };
+    await world.call('DELETE /configurations/lobby');
+    await overrides.until(await store.transact([{ do: 'create', key: 'overrides/lobby', value }]));
+    expect((await world.call('GET /cluster/removed-configurations')).json).toEqual([
+      { name: 'lobby', instances: 0, file: 'lobby.json' },
+    ]);
+    expect(await world.commands.run('config list')).toContain(
+      'lobby: 0 instances; lobby.json still has it: "config reset lobby" brings it back',
+    );
+    await store.transact([{ do: 'remove', key: 'overrides/lobby' }]);
   });
 
   it('GET /cluster/left-directories: 200 {directories, silent}, within the reach of the key', async () => {

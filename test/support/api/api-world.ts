@@ -447,6 +447,9 @@ export class ApiWorld {
           this.written.push({ name, input });
           return { warnings: this.bodyWarnings };
         },
+        write: async (name, { content }) => {
+          this.written.push({ name, input: content });
+        },
         remove: async (name) => {
           if (this.configurations.get(name) === undefined) {
             throw new DroverError('DRV_CONFIGURATION_UNKNOWN', `there is no configuration "${name}"`);

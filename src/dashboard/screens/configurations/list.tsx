@@ -58,7 +58,7 @@ const COLUMNS: readonly Column<ConfigurationRow>[] = [
     label: text.file,
     width: 140,
     grow: 0.4,
-    cell: ({ entry, error }) => <bdi>{entry?.file ?? error?.file ?? NOTHING}</bdi>,
+    cell: (row) => <bdi>{fileOf(row) ?? NOTHING}</bdi>,
   },
   {
     label: text.note,
@@ -94,8 +94,12 @@ export function ConfigurationList() {
   );
 }
 
-function isFound({ name, entry, error }: ConfigurationRow, word: string): boolean {
-  return [name, entry?.file ?? error?.file ?? '', entry?.configuration.command ?? ''].some((part) =>
+function fileOf({ entry, error, file }: ConfigurationRow): string | undefined {
+  return entry?.file ?? error?.file ?? file;
+}
+
+function isFound(row: ConfigurationRow, word: string): boolean {
+  return [row.name, fileOf(row) ?? '', row.entry?.configuration.command ?? ''].some((part) =>
     part.toLowerCase().includes(word),
   );
 }

@@ -25,6 +25,8 @@ export interface ConfigurationRow {
   /** How many instances are ONLINE. */
   readonly online: number;
   readonly instances: number;
+  /** The file of a configuration that a caller deleted beside it; absent: there is none. */
+  readonly file?: string;
   /** The next step for the operator; empty: none. */
   readonly note: string;
 }
@@ -45,7 +47,7 @@ interface Counts {
 /** All rows by name. Rows that need attention come first. */
 export function rowsOf({ entries, counts, errors, removed, directory }: RowFacts): ConfigurationRow[] {
   // A fault of the whole directory belongs to no configuration: the overview shows it.
-  const left = new Set(errors.filter(({ file }) => file.endsWith('.json') && file !== '*.json'));
+  const left = new Set(errors.filter(({ file }) => file.endsWith('.json') && !file.endsWith('*.json')));
   const row = (name: string, rest: Pick<ConfigurationRow, 'state' | 'error' | 'entry'>): ConfigurationRow => {
     const { online, all } = counts.get(name) ?? { online: 0, all: 0 };
     const inGit = directory?.files.find((file) => file.name === name)?.text;
@@ -62,12 +64,15 @@ export function rowsOf({ entries, counts, errors, removed, directory }: RowFacts
     });
   });
   const never = [...left].map((error) =>
-    row(error.name ?? error.file.replace(/\.json$/, ''), { state: 'never', error, entry: null }),
+    row(error.name ?? error.file.replace(/^.*\/|\.json$/g, ''), { state: 'never', error, entry: null }),
   );
   const known = new Set([...inForce, ...never].map(({ name }) => name));
   const gone = removed
     .filter(({ name }) => !known.has(name))
-    .map(({ name }) => row(name, { state: 'gone', error: null, entry: null }));
+    .map(({ name, file }) => {
+      const gone = row(name, { state: 'gone', error: null, entry: null });
+      return file === undefined ? gone : { ...gone, file, note: text.removedNote(file) };
+    });
   return [...inForce, ...never, ...gone].sort(
     (a, b) => RANK[a.state] - RANK[b.state] || (a.name < b.name ? -1 : 1),
   );

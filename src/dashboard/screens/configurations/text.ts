@@ -22,6 +22,7 @@ export const text = {
   missing: (number: number) => `${plural(number, 'instance')} missing: see why`,
   goneNote: (number: number) =>
     `${plural(number, 'instance')} left: delete ${number === 1 ? 'it' : 'them'}, or create the configuration again`,
+  removedNote: (file: string) => `${file} still has it: reset it to bring it back`,
   counted: (shown: number, all: number) =>
     shown === all ? count(all) : `${count(shown)} of ${plural(all, 'configuration')}`,
   empty: 'No configurations yet',
@@ -56,6 +57,7 @@ export const text = {
   overrides: 'Changed beside the file',
   overridden: (number: number) => `${plural(number, 'field')} overridden`,
   madeHere: 'Made here, no file',
+  removedHere: 'Deleted, its file stays',
   managed: 'managed, since',
   setBy: (key: string) => `by ${key}, since`,
   resetField: 'Reset',

@@ -116,6 +116,7 @@ function* ofState(state: ClusterState): Generator<Concern> {
       step: instancesOf(name),
     };
   for (const { name, instances } of state.removed) {
+    if (instances === 0) continue;
     const sentence = text.removed(name, instances);
     yield { ...common, key: `removed ${name}`, tone: 'still', sentence, step: instancesOf(name) };
   }
