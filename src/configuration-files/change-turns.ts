@@ -46,10 +46,16 @@ export class ChangeTurns {
 
   /** Never throws: each change has its own outcome. */
   async #turn(): Promise<void> {
+    // The changes of one request are all asked for before anything is awaited.
+    await Promise.resolve();
     const waiting = this.#waiting;
     this.#waiting = [];
     const made: WaitingChange[] = [];
-    for (const run of inRuns(waiting)) made.push(...(await this.#makeAll(run)));
+    for (let rest = waiting; rest[0] !== undefined; ) {
+      const run = firstRun(rest, rest[0]);
+      made.push(...(await this.#makeAll(run, rest[0].editor)));
+      rest = rest.slice(run.length);
+    }
     if (made.length === 0) return;
     const removed = made.filter(({ edit }) => edit.content === undefined);
     await this.#options.follow(new Set(removed.map(({ edit }) => edit.name))).then(
@@ -63,11 +69,11 @@ export class ChangeTurns {
   }
 
   /** Resolves with the changes that are made. */
-  async #makeAll(run: readonly [WaitingChange, ...WaitingChange[]]): Promise<readonly WaitingChange[]> {
+  async #makeAll(run: readonly WaitingChange[], editor: ConfigurationEditor): Promise<WaitingChange[]> {
     const { origins } = this.#options;
     // Note the writers first: a round of the controller may see a file before the editor is done.
     for (const { edit, by } of run) origins.noteWriter(edit.name, by);
-    const refusals = await run[0].editor.edit(run.map(({ edit }) => edit));
+    const refusals = await editor.edit(run.map(({ edit }) => edit));
     return run.filter(({ edit, reject }) => {
       if (!refusals.has(edit.name)) return true;
       origins.noteWriter(edit.name, undefined);
@@ -77,21 +83,11 @@ export class ChangeTurns {
   }
 }
 
-/** Cuts changes into runs, in order: each has one editor, names a configuration once, and only writes or only removes. */
-function inRuns(changes: readonly WaitingChange[]): [WaitingChange, ...WaitingChange[]][] {
-  const runs: [WaitingChange, ...WaitingChange[]][] = [];
-  let names = new Set<string>();
-  for (const change of changes) {
-    const run = runs.at(-1);
-    const { edit, editor } = change;
-    const isAlike =
-      run?.[0].editor === editor && (run[0].edit.content === undefined) === (edit.content === undefined);
-    if (run !== undefined && isAlike && !names.has(edit.name)) run.push(change);
-    else {
-      runs.push([change]);
-      names = new Set();
-    }
-    names.add(edit.name);
-  }
-  return runs;
+/** The first changes that can be made together: by one editor, of different configurations, all writes or all removals. */
+function firstRun(changes: WaitingChange[], { edit: first, editor }: WaitingChange): WaitingChange[] {
+  const names = new Set<string>();
+  const isAlike = (one: WaitingChange): boolean =>
+    one.editor === editor && (one.edit.content === undefined) === (first.content === undefined);
+  const end = changes.findIndex((one) => !isAlike(one) || names.size === names.add(one.edit.name).size);
+  return end < 0 ? changes : changes.slice(0, end);
 }

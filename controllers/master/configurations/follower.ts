@@ -139,9 +139,10 @@ export class ConfigurationFollower implements RecordFollower, ConfigurationEdito
     const refusals = new Map<string, unknown>();
     await this.#write(edits, refusals);
     if (this.#tree.isInput) return refusals;
-    const made = edits.filter(({ name, content }) => content !== undefined && !refusals.has(name));
+    const made = edits.filter(({ name }) => !refusals.has(name));
+    const contents = made.flatMap(({ content }) => content ?? []);
     await this.#tree
-      .withContents(made, () => this.follow())
+      .withContents(contents, () => this.follow())
       .catch((error: unknown) => {
         for (const { name } of made) refusals.set(name, error);
       });

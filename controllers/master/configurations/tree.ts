@@ -93,15 +93,12 @@ export class ConfigurationTree implements ViewTree {
   }
 
   /** While `work` runs, the file of each configuration gets the content that was written, if its record has it. */
-  async withContents(
-    edits: readonly { readonly content: NewContent | undefined }[],
-    work: () => Promise<void>,
-  ): Promise<void> {
-    for (const { content } of edits) if (content !== undefined) this.#written.set(keyOf(content), content);
+  async withContents(contents: readonly NewContent[], work: () => Promise<void>): Promise<void> {
+    for (const one of contents) this.#written.set(keyOf(one), one);
     try {
       await work();
     } finally {
-      for (const { content } of edits) if (content !== undefined) this.#written.delete(keyOf(content));
+      for (const one of contents) this.#written.delete(keyOf(one));
     }
   }
 

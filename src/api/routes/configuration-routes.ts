@@ -11,14 +11,12 @@ import { type Configuration, configurationSchema } from '../../model/configurati
 import { nameSchema } from '../../model/names.js';
 import { unknownConfiguration } from '../../model/unknown.js';
 import {
-  configurationChangeSchema,
   configurationContentSchema,
   contentOf,
   gitNoteOf,
   judgedTextSchema,
   keepingManaged,
   keepManagedSchema,
-  planChange,
 } from '../../operations/configuration-content.js';
 import { configurationDiffSchema, diffOf } from '../../operations/configuration-diff.js';
 import { callerOf, requireSight, seesConfiguration } from '../gate/auth.js';
@@ -154,7 +152,7 @@ export const configurationRoutes: readonly Route[] = [
         if (pace.isOver) await pace.rest();
         const { name } = change;
         requireSight(request, name);
-        const options = { precondition: batchPrecondition(change), by };
+        const options = { precondition: batchPrecondition(change.ifMatch, change.ifNoneMatch), by };
         if (change.do === 'remove') writes.push(() => configurationFiles.remove(name, options));
         else {
           const parsed = validateConfiguration(name, change.content);
@@ -234,27 +232,6 @@ export const configurationRoutes: readonly Route[] = [
   }),
   defineRoute({
     method: 'POST',
-    path: '/configurations/:name/diff',
-    scope: 'PLAN',
-    reach: 'new-configuration',
-    summary: 'Checks a content as PUT does, and tells what the PUT would change. Writes nothing.',
-    errors: ['DRV_CONFIGURATION_INVALID'],
-    params: writableName,
-    query: valuesQuery,
-    body: rawConfiguration,
-    documentedBody: configurationSchema,
-    answers: {
-      200: { description: 'the changes that a PUT would make', schema: configurationChangeSchema },
-    },
-    handle: ({ params, query, body, request }, needs) => {
-      // The request writes nothing, so the audit trail needs no entry.
-      request.isRoutine = true;
-      const showValues = showsValues(request, query);
-      return planChange(needs, { name: params.name, input: body, showValues });
-    },
-  }),
-  defineRoute({
-    method: 'POST',
     path: '/configurations/:name/check',
     scope: 'PLAN',
     reach: 'new-configuration',
@@ -270,13 +247,7 @@ export const configurationRoutes: readonly Route[] = [
   }),
 ];
 
-function batchPrecondition({
-  ifMatch,
-  ifNoneMatch,
-}: {
-  readonly ifMatch?: string | undefined;
-  readonly ifNoneMatch?: '*' | undefined;
-}): Precondition | undefined {
+function batchPrecondition(ifMatch: string | undefined, ifNoneMatch: unknown): Precondition | undefined {
   if (ifNoneMatch !== undefined) return { is: 'absent' };
   return ifMatch === undefined ? undefined : { is: 'existing', revisions: [ifMatch] };
 }

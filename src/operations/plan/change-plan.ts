@@ -15,8 +15,8 @@ import { nameSchema } from '../../model/names.js';
 import { mayBeSecret } from '../../model/plain/may-be-secret.js';
 import { countText, quoteText } from '../../model/words.js';
 import { HIDDEN } from '../../telemetry/secret-fields.js';
-import { type ConfigurationChange, changeOf, keepingManaged } from '../configuration-content.js';
-import { fileStateSchema } from '../configuration-diff.js';
+import { keepingManaged } from '../configuration-content.js';
+import { fileStateSchema, inspectConfiguration } from '../configuration-diff.js';
 import type { Reads } from '../reads.js';
 import type { Writes } from '../writes.js';
 import type { ServiceForecast } from './forecast.js';
@@ -116,6 +116,11 @@ interface Content {
   readonly parsed: ParsedConfiguration;
 }
 
+/** How the file of a configuration is now, and what of the new content has no effect. */
+interface Compared extends Pick<PlannedConfiguration, 'name' | 'fileState'> {
+  readonly warnings: ParsedConfiguration['warnings'];
+}
+
 /**
  * Makes a plan on the present state. Throws DRV_CONFIGURATION_INVALID for the first content that a write would refuse,
  * and DRV_REQUEST_INVALID for two contents of one name.
@@ -205,16 +210,13 @@ function judged(name: string, input: object): ParsedConfiguration {
   }
 }
 
-async function compareAll(
-  needs: Reads,
-  contents: readonly Content[],
-  pace: Pace,
-): Promise<ConfigurationChange[]> {
-  const changes: ConfigurationChange[] = [];
+async function compareAll(needs: Reads, contents: readonly Content[], pace: Pace): Promise<Compared[]> {
+  const changes: Compared[] = [];
   await eachBounded(contents.entries(), AT_ONCE, undefined, async ([index, { name, parsed }]) => {
     // No file is read for a new configuration, so that nothing else would end this turn.
     if (pace.isOver) await pace.rest();
-    changes[index] = await changeOf(needs, name, parsed);
+    const { fileState = null } = (await inspectConfiguration(needs, name)) ?? {};
+    changes[index] = { name, fileState, warnings: parsed.warnings };
   });
   return changes;
 }
@@ -249,7 +251,7 @@ interface ToPlan {
   readonly parsed: ParsedConfiguration | null;
   /** The record in force; undefined: there is none. */
   readonly record: ConfigurationRecord | undefined;
-  readonly change: ConfigurationChange | undefined;
+  readonly change: Compared | undefined;
   readonly service: ServiceForecast;
 }
 
@@ -297,7 +299,7 @@ function withoutValues(planned: PlannedConfiguration): PlannedConfiguration {
   return { ...planned, fields };
 }
 
-function warningsOf(changes: readonly ConfigurationChange[]): ChangePlan['warnings'] {
+function warningsOf(changes: readonly Compared[]): ChangePlan['warnings'] {
   const all = changes.flatMap(({ name, warnings }) =>
     warnings.map(({ field, message }) => ({ configurationName: name, field, message })),
   );

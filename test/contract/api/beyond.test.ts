@@ -638,47 +638,6 @@ describe('Configurations and templates', () => {
     expect(world.audit).toEqual([]);
   });
 
-  it('POST /configurations/{name}/diff: 200, what a PUT of the body would change; 400 as of that PUT; writes nothing', async () => {
-    await world.commands.configure('lobby');
-    const { json: before } = await world.call('GET /configurations/lobby');
-    const compare = (name: string, body: unknown, token?: string) =>
-      world.call(`POST /configurations/${name}/diff`, { body, ...(token !== undefined && { token }) });
-    const fields = { ...z.record(z.string(), z.unknown()).parse(before), ramMB: 128, ramMb: 1 };
-    const changed = await compare('lobby', fields);
-    expect([changed.status, changed.json]).toEqual([
-      200,
-      {
-        name: 'lobby',
-        change: 'changed',
-        revision: expect.stringMatching(/^[0-9a-f]{32}$/),
-        fileState: 'same',
-        differences: [{ field: 'ramMB', before: '100', after: '128' }],
-        warnings: [expect.objectContaining({ field: 'ramMb', line: null })],
-      },
-    ]);
-    expect((await compare('lobby', before)).json).toMatchObject({ change: 'unchanged', differences: [] });
-    const secret = { ...z.record(z.string(), z.unknown()).parse(before), properties: { motd: 'hi' } };
-    const shown = async (query: string, token?: string) => {
-      const path = `POST /configurations/lobby/diff${query}`;
-      const answer = await world.call(path, { body: secret, ...(token !== undefined && { token }) });
-      return z.object({ differences: z.array(z.unknown()) }).parse(answer.json).differences;
-    };
-    const difference = (after: string) => [{ field: 'properties.motd', before: null, after }];
-    const created = await world.commands.json('key create planner PLAN');
-    const { token: planner } = z.object({ token: z.string() }).parse(created);
-    expect(await shown('')).toEqual(difference('***'));
-    expect(await shown('?values=true')).toEqual(difference('"hi"'));
-    expect(await shown('?values=true', planner)).toEqual(difference('***'));
-    expect((await compare('mail', before)).json).toMatchObject({ change: 'created', revision: null });
-    world.commands.writeFile('lobby.json', '{');
-    expect((await compare('lobby', before)).json).toMatchObject({ change: 'changed', fileState: 'broken' });
-    const refused = await compare('lobby', { ...fields, ramMB: 0 });
-    expect([refused.status, refused.json]).toEqual([400, refusal(expect.stringContaining('ramMB'))]);
-    expect((await world.call('GET /configurations/lobby')).json).toEqual(before);
-    expect(await printed('key create ci PLAN')).toMatchObject({ scope: 'PLAN' });
-    expect(world.audit.filter(({ result }) => result === '200')).toEqual([]);
-  });
-
   it('POST /configurations/batch: 200, the outcome of each put and removal; 400 before the first write; 403 beyond the reach of the key', async () => {
     const content = { runtime: 'process', command: 'run', ramMB: 100, cpu: 10 };
     const batch = (changes: object[], token?: string) =>

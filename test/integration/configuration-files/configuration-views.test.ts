@@ -62,7 +62,9 @@ describe('configurations of several masters', () => {
     await Promise.all([a, b].flatMap((one) => names.map((name) => one.files.put(name, { command: 'two' }))));
     for (const master of all)
       await until(() =>
-        expect(master.commands()).toEqual([...names.map((name) => `${name}.json two`), 'lobby.json one'].sort()),
+        expect(master.commands()).toEqual(
+          [...names.map((name) => `${name}.json two`), 'lobby.json one'].sort(),
+        ),
       );
   });
 
