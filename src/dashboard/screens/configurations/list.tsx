@@ -1,25 +1,14 @@
-/** The list of all configurations. Those that need attention come first. */
+/** The list of all configurations, the worst health first. */
 import { megabytes, NOTHING } from '../../parts/amounts.js';
 import type { Column } from '../../parts/grid/grid.js';
 import { SearchedList } from '../../parts/grid/searched-list.js';
-import { Badge, type Tone } from '../../parts/state-badge.js';
+import { HealthBadge } from '../../parts/state-badge.js';
 import { hrefOf } from '../../router/place.js';
 import { useServices } from '../../services/services.js';
 import { CreateDialog } from './create.js';
-import type { ConfigurationRow, FileState } from './rows.js';
+import type { ConfigurationRow } from './rows.js';
 import { text } from './text.js';
 import { useConfigurations } from './use-configurations.js';
-
-const TONES: Readonly<Record<FileState, Tone>> = {
-  inForce: 'good',
-  kept: 'bad',
-  never: 'bad',
-  gone: 'still',
-};
-
-export function FileStateBadge({ state }: { readonly state: FileState }) {
-  return <Badge tone={TONES[state]} label={text.states[state]} />;
-}
 
 const COLUMNS: readonly Column<ConfigurationRow>[] = [
   {
@@ -33,7 +22,7 @@ const COLUMNS: readonly Column<ConfigurationRow>[] = [
     label: text.state,
     width: 190,
     phone: 'second',
-    cell: ({ state }) => <FileStateBadge state={state} />,
+    cell: ({ health }) => <HealthBadge health={health} />,
   },
   {
     label: text.online,
@@ -58,7 +47,7 @@ const COLUMNS: readonly Column<ConfigurationRow>[] = [
     label: text.file,
     width: 140,
     grow: 0.4,
-    cell: (row) => <bdi>{fileOf(row) ?? NOTHING}</bdi>,
+    cell: ({ entry, error }) => <bdi>{entry?.file ?? error?.file ?? NOTHING}</bdi>,
   },
   {
     label: text.note,
@@ -94,12 +83,8 @@ export function ConfigurationList() {
   );
 }
 
-function fileOf({ entry, error, file }: ConfigurationRow): string | undefined {
-  return entry?.file ?? error?.file ?? file;
-}
-
-function isFound(row: ConfigurationRow, word: string): boolean {
-  return [row.name, fileOf(row) ?? '', row.entry?.configuration.command ?? ''].some((part) =>
+function isFound({ name, entry, error }: ConfigurationRow, word: string): boolean {
+  return [name, entry?.file ?? error?.file ?? '', entry?.configuration.command ?? ''].some((part) =>
     part.toLowerCase().includes(word),
   );
 }
