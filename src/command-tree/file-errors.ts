@@ -34,7 +34,10 @@ export function describeRemoved(removed: readonly RemovedConfiguration[]): strin
   if (removed.length === 0) return [];
   return [
     '',
-    'configurations that are gone, of which instances are left ("config why <name>" says what to do):',
-    ...removed.map(({ name, instances }) => `  ${name}: ${countText(instances, 'instance')}`),
+    'configurations that are gone ("config why <name>" says what to do):',
+    ...removed.map(({ name, instances, file }) => {
+      const reset = file === undefined ? '' : `; ${file} still has it: "config reset ${name}" brings it back`;
+      return `  ${name}: ${countText(instances, 'instance')}${reset}`;
+    }),
   ];
 }

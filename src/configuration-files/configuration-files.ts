@@ -26,12 +26,13 @@ import { DroverError, messageOf } from '../model/errors.js';
 import type { MirrorReader } from '../store/mirror.js';
 import type { Logger } from '../telemetry/logger.js';
 import type { Confirmed } from '../views/view.js';
+import { type Change, ChangeTurns } from './change-turns.js';
 import { DirectoryReader, type Reading } from './directory.js';
 import { configurationFileText } from './file-text.js';
 import { type ConfigurationEditor, ConfigurationFileWriter } from './file-writer.js';
 import { type DirectoryInGit, GitDirectory } from './git-directory.js';
 import { LookSchedule } from './look-schedule.js';
-import { validateConfiguration } from './parse.js';
+import { type ParsedConfiguration, validateConfiguration } from './parse.js';
 import type { Precondition } from './precondition.js';
 import type { FileConflict, RecordFollower } from './record-follower.js';
 import type { DirectorySource } from './source.js';
@@ -47,7 +48,7 @@ const SAFETY_LOOK_MS = 30_000;
  * The most hinted files that are looked at one by one. With more, look at everything, because events may have
  * been lost.
  */
-const MAX_HINTS = 64;
+const MAX_HINTS = 1000;
 
 /** The configuration files of the other masters that share the records. */
 export interface OtherFiles {
@@ -80,23 +81,10 @@ interface ConfigurationFilesOptions {
   readonly clock: Clock;
 }
 
-interface PutOptions {
+interface WriteOptions {
   readonly precondition?: Precondition | undefined;
   /** The caller who writes; absent: not known. */
   readonly by?: FileWriter | undefined;
-}
-
-interface WaitingChange {
-  readonly write: () => Promise<void>;
-  readonly confirmed: Confirmed | undefined;
-  readonly resolve: () => void;
-  readonly reject: (error: unknown) => void;
-}
-
-function bothConfirmed(changes: readonly WaitingChange[]): Confirmed | undefined {
-  if (changes.some(({ confirmed }) => confirmed === 'all')) return 'all';
-  const names = changes.flatMap(({ confirmed = [] }) => [...confirmed]);
-  return names.length === 0 ? undefined : new Set(names);
 }
 
 export class ConfigurationFiles implements Part {
@@ -109,8 +97,7 @@ export class ConfigurationFiles implements Part {
   readonly #stopping = new AbortController();
   /** Runs looks, puts and removals one at a time. */
   readonly #queue = new PQueue({ concurrency: 1 });
-  /** Changes that wait for their turn, which takes all of them; the records follow once. */
-  #waitingChanges: WaitingChange[] = [];
+  readonly #turns: ChangeTurns;
   /** Files that may have changed since the last look. */
   readonly #hinted = new Set<string>();
   #isAllHinted = false;
@@ -130,6 +117,11 @@ export class ConfigurationFiles implements Part {
     this.#source = options.source;
     this.#git = new GitDirectory(options.source.directory, options.clock);
     this.#fileEditor = options.editor ?? new ConfigurationFileWriter(options.source, options.configurations);
+    this.#turns = new ChangeTurns({
+      queue: this.#queue,
+      origins: options.source.origins,
+      follow: (confirmed) => this.#follow(confirmed),
+    });
     this.#schedule = new LookSchedule(options.clock, () => void this.#queue.add(() => this.#lookAtHints()));
     options.source.onDoubt((file) => this.#hint(file));
     options.others?.onFaults(() => this.#tell());
@@ -230,23 +222,32 @@ export class ConfigurationFiles implements Part {
     return this.#source.warnings;
   }
 
-  /**
-   * Writes the file, then the store; only the store, where Drover does not write the files. Once both are durable,
-   * resolves with warnings about fields without effect. The file keeps fields that the schema does not know.
-   * Throws DRV_CONFIGURATION_INVALID, DRV_CONFIGURATION_CHANGED or DRV_CONFIGURATION_NOT_WRITABLE; then nothing
-   * changed. Throws also what the store throws; then the file stands, and applies as soon as the store takes writes.
-   */
+  /** As `write`, for a content that is not judged yet. Throws DRV_CONFIGURATION_INVALID, too. */
   async put(
     name: string,
     input: unknown,
-    { precondition, by }: PutOptions = {},
+    options?: WriteOptions,
   ): Promise<{ warnings: readonly ConfigurationWarning[] }> {
     const parsed = validateConfiguration(name, input);
-    // Refuse here what no file could hold, whatever writes it.
-    configurationFileText(name, input);
-    this.#requireWritable(name);
-    await this.#change(() => this.#writing(name, by, (editor) => editor.write(name, parsed, precondition)));
+    await this.write(name, parsed, options);
     return { warnings: parsed.warnings };
+  }
+
+  /**
+   * Writes the file, then the store; only the store, where Drover does not write the files. Resolves once both are
+   * durable. The file keeps fields that the schema does not know. Throws DRV_CONFIGURATION_INVALID when the content is
+   * too large, DRV_CONFIGURATION_CHANGED or DRV_CONFIGURATION_NOT_WRITABLE; then nothing changed. Throws also what the
+   * store throws; then the file stands, and applies as soon as the store takes writes.
+   */
+  async write(
+    name: string,
+    content: ParsedConfiguration,
+    { precondition, by }: WriteOptions = {},
+  ): Promise<void> {
+    // Refuse here what no file could hold, whatever writes it.
+    configurationFileText(name, content.content);
+    this.#requireWritable(name);
+    await this.#change({ edit: { name, content, precondition }, editor: this.#editor, by });
   }
 
   /**
@@ -254,45 +255,34 @@ export class ConfigurationFiles implements Part {
    * changes are refused. Throws DRV_OVERRIDE_UNKNOWN.
    */
   async reset(name: string, field: string | undefined, by?: FileWriter): Promise<void> {
-    await this.#change(async () => {
-      const content = withoutOverride(this.#stateOf(name), field);
-      if (content === undefined)
-        throw new DroverError(
-          'DRV_OVERRIDE_UNKNOWN',
-          `configuration "${name}" has no override of ${field ?? 'a file'}: config overrides lists them`,
-        );
-      const parsed = validateConfiguration(name, content);
-      await this.#writing(name, by, () => this.#options.follower.write(name, parsed));
-    });
+    // After the changes that wait: they may change the override.
+    await this.#queue.add(() => undefined);
+    const state = this.#stateOf(name);
+    const content = withoutOverride(state, field);
+    if (content === undefined)
+      throw new DroverError(
+        'DRV_OVERRIDE_UNKNOWN',
+        `configuration "${name}" has no override of ${field ?? 'a file'}: config overrides lists them`,
+      );
+    const precondition: Precondition =
+      state.record === undefined ? { is: 'absent' } : { is: 'existing', revisions: [state.record.hash] };
+    const edit = { name, content: validateConfiguration(name, content), precondition };
+    await this.#change({ edit, editor: this.#options.follower, by });
   }
 
   /**
    * Removes every file whose configuration has this name, then the store's entry. Throws
    * DRV_CONFIGURATION_UNKNOWN, or DRV_CONFIGURATION_CHANGED.
    */
-  async remove(name: string, { precondition, by }: PutOptions = {}): Promise<void> {
-    const { overrides } = this.#stateOf(name);
-    const hasFile = overrides?.is !== 'made';
+  async remove(name: string, { precondition, by }: WriteOptions = {}): Promise<void> {
+    const hasFile = this.#stateOf(name).overrides?.is !== 'made';
     if (hasFile) this.#requireWritable(name);
-    const remove = (editor: ConfigurationEditor): Promise<void> => editor.remove(name, precondition);
-    await this.#change(
-      () => this.#writing(name, by, (editor) => remove(hasFile ? editor : this.#options.follower)),
-      new Set([name]),
-    );
+    const editor = hasFile ? this.#editor : this.#options.follower;
+    await this.#change({ edit: { name, content: undefined, precondition }, editor, by });
   }
 
-  async #writing(
-    name: string,
-    by: FileWriter | undefined,
-    write: (editor: ConfigurationEditor) => Promise<void>,
-  ): Promise<void> {
-    const { origins, writes } = this.#source;
-    // Note the writer first: a round of the controller may see the file before `write` resolves.
-    origins.noteWriter(name, by);
-    await write(writes === 'file' ? this.#fileEditor : this.#options.follower).catch((error: unknown) => {
-      origins.noteWriter(name, undefined);
-      throw error;
-    });
+  get #editor(): ConfigurationEditor {
+    return this.#source.writes === 'file' ? this.#fileEditor : this.#options.follower;
   }
 
   /** Throws DRV_CONFIGURATION_OWNED when only files may change configurations. */
@@ -326,13 +316,13 @@ export class ConfigurationFiles implements Part {
 
   /** As `reload`, but only for this master's files. */
   async reloadHere(isConfirmed: boolean): Promise<void> {
-    await this.#change(
-      async () => {
+    await this.#whileStarted(() =>
+      this.#queue.add(async () => {
         this.#isPolling = false;
         await this.#source.read({ isFinal: true, canBeReplaced: true });
         await this.#listen();
-      },
-      isConfirmed ? 'all' : undefined,
+        await this.#follow(isConfirmed ? 'all' : undefined);
+      }),
     );
   }
 
@@ -341,43 +331,23 @@ export class ConfigurationFiles implements Part {
     return new DirectoryReader(this.#source.directory, this.#options.clock).readFile(file);
   }
 
-  async #change(write: () => Promise<void>, confirmed?: Confirmed): Promise<void> {
+  #change(change: Change): Promise<void> {
+    return this.#whileStarted(() => this.#turns.make(change));
+  }
+
+  async #whileStarted(work: () => Promise<void>): Promise<void> {
     if (!this.#isStarted || this.#stopping.signal.aborted)
       throw new DroverError(
         'DRV_NOT_READY',
         'configurations cannot be changed while the node starts or stops',
       );
     try {
-      await new Promise<void>((resolve, reject) => {
-        this.#waitingChanges.push({ write, confirmed, resolve, reject });
-        void this.#queue.add(() => this.#changeAll());
-      });
+      await work();
     } catch (error) {
       // Look again soon, to repair what the failure left half-done.
       this.#hint(null);
       throw error;
     }
-  }
-
-  /** Makes all waiting changes, then lets the records follow. Never throws: each change has its own outcome. */
-  async #changeAll(): Promise<void> {
-    const changes = this.#waitingChanges;
-    this.#waitingChanges = [];
-    if (changes.length === 0) return;
-    const written: WaitingChange[] = [];
-    const writeAll = async (): Promise<void> => {
-      for (const change of changes) await change.write().then(() => void written.push(change), change.reject);
-    };
-    await (this.#fileEditor.together?.(writeAll) ?? writeAll());
-    if (written.length === 0) return;
-    await this.#follow(bothConfirmed(written)).then(
-      () => {
-        for (const { resolve } of written) resolve();
-      },
-      (error: unknown) => {
-        for (const { reject } of written) reject(error);
-      },
-    );
   }
 
   async #follow(confirmed?: Confirmed): Promise<void> {

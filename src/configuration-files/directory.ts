@@ -13,6 +13,7 @@ import type { ConfigurationFileError } from '../model/configuration.js';
 import { type Bases, followBases, NO_BASES } from './extends.js';
 import { type FileNames, faultOfAll, isPart, listFileNames } from './file-names.js';
 import { fileReason } from './file-reason.js';
+import type { PresentText } from './file-text.js';
 import { MAX_FILE_BYTES, type ParsedConfiguration, parseConfigurationFile } from './parse.js';
 
 const FILES_AT_ONCE = 32;
@@ -64,8 +65,8 @@ export class DirectoryUnusable extends Error {
 interface Known {
   readonly reading: Reading;
   readonly isFresh: boolean;
-  /** The files that it extends. */
-  readonly bases: readonly string[];
+  /** Its text, and what it extends. Undefined: it has no text that can be read. */
+  readonly said: PresentText | undefined;
 }
 
 /** The text of a file, or why it has none, and its status. */
@@ -159,12 +160,14 @@ export class DirectoryReader {
 
   /** The files without those that only others extend, and with all that extend one of them. */
   #withDependents(files: ReadonlySet<string>): readonly string[] {
-    const others = [...this.#known].filter(([, { bases }]) => bases.some((base) => files.has(base)));
+    const others = [...this.#known].filter(([, { said }]) =>
+      said?.bases.files.some((base) => files.has(base)),
+    );
     return [...new Set([...files, ...others.map(([file]) => file)])].filter((file) => !isPart(file));
   }
 
   /** The texts that a text of this file takes over. `onRead` gets the status of each; undefined: it has none. */
-  basesOf(file: string, text: string, onRead?: (status: BigIntStats | undefined) => void): Promise<Bases> {
+  #basesOf(file: string, text: string, onRead?: (status: BigIntStats | undefined) => void): Promise<Bases> {
     const read = async (base: string): Promise<{ readonly text: string } | string> => {
       try {
         const { status, text, fault } = await this.#readText(base);
@@ -180,8 +183,23 @@ export class DirectoryReader {
 
   /** Reads one file anew; undefined: no such file. */
   async readFile(file: string): Promise<Reading | undefined> {
-    this.#known.delete(file);
-    return this.#read(file);
+    const reading = await this.#read(file, true);
+    if (reading === undefined) this.#known.delete(file);
+    return reading;
+  }
+
+  /** The text that a file has now. Undefined: there is no such file, or its bytes are no text. Throws where it cannot be read. */
+  async textOf(file: string): Promise<PresentText | undefined> {
+    const reading = await this.#read(file);
+    const known = reading && this.#known.get(file);
+    if (reading?.kind === 'broken' && known?.reading !== reading) throw new Error(reading.error.message);
+    return known?.said;
+  }
+
+  /** Notes what a text means that is written into a file: reading it back need not judge it again. */
+  expect(file: string, text: string, parsed: ParsedConfiguration): void {
+    const reading = { kind: 'valid', signature: '', parsed } as const;
+    this.#known.set(file, { reading, isFresh: true, said: { text, bases: NO_BASES, parsed } });
   }
 
   async #list(): Promise<{ identity: string; id: string; names: FileNames }> {
@@ -197,7 +215,7 @@ export class DirectoryReader {
     }
   }
 
-  async #read(file: string): Promise<Reading | undefined> {
+  async #read(file: string, isAnew = false): Promise<Reading | undefined> {
     const path = join(this.#directory, file);
     try {
       // Check the kind first: just opening a FIFO or device does harm.
@@ -205,8 +223,8 @@ export class DirectoryReader {
       if (status.isDirectory()) return undefined;
       if (!status.isFile()) return broken(file, 'special', 'is not a regular file');
       const known = this.#known.get(file);
-      if (known?.isFresh === false) {
-        const bases = known.bases.map((base) =>
+      if (known?.isFresh === false && !isAnew) {
+        const bases = (known.said?.bases.files ?? []).map((base) =>
           stat(join(this.#directory, base), { bigint: true }).catch(() => undefined),
         );
         if (known.reading.signature === signatureOf([status, ...(await Promise.all(bases))]))
@@ -229,18 +247,21 @@ export class DirectoryReader {
   }
 
   async #readChanged(file: string): Promise<Reading> {
+    const before = this.#known.get(file);
     const { status, text, fault } = await this.#readText(file);
     const all: (BigIntStats | undefined)[] = [status];
-    const bases = text === undefined ? NO_BASES : await this.basesOf(file, text, (one) => all.push(one));
+    const bases = text === undefined ? NO_BASES : await this.#basesOf(file, text, (one) => all.push(one));
     const signature = signatureOf(all);
-    const result =
-      text === undefined ? { error: faultOf(file, fault) } : parseConfigurationFile(file, text, { bases });
-    const reading: Reading =
-      'parsed' in result
-        ? { kind: 'valid', signature, parsed: result.parsed }
-        : { kind: 'broken', signature, error: result.error };
+    const isSame = text !== undefined && text === before?.said?.text && bases === before.said.bases;
+    const reading = isSame
+      ? { ...before.reading, signature }
+      : text === undefined
+        ? ({ kind: 'broken', signature, error: faultOf(file, fault) } as const)
+        : judged(file, text, bases, signature);
     const isFresh = all.some((one) => one !== undefined && this.#isFresh(one));
-    this.#known.set(file, { reading, isFresh, bases: bases.files });
+    const parsed = reading.kind === 'valid' ? reading.parsed : undefined;
+    const said = text === undefined ? undefined : { text, bases, parsed };
+    this.#known.set(file, { reading, isFresh, said });
     return reading;
   }
 
@@ -279,6 +300,13 @@ async function readFully(handle: FileHandle, bytes: Buffer): Promise<number> {
     length += bytesRead;
   }
   return length;
+}
+
+function judged(file: string, text: string, bases: Bases, signature: string): Reading {
+  const result = parseConfigurationFile(file, text, { bases });
+  return 'parsed' in result
+    ? { kind: 'valid', signature, parsed: result.parsed }
+    : { kind: 'broken', signature, error: result.error };
 }
 
 function broken(file: string, signature: string, message: string): Reading {

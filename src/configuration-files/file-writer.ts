@@ -2,87 +2,104 @@
  * Writes and removes configuration files for the API. It chooses the file of a configuration, and finds the files
  * that say its name.
  */
+import { eachBounded, FILE_PARALLELISM } from '../loop/each-bounded.js';
 import type { ConfigurationRecord } from '../model/configuration.js';
 import { DroverError } from '../model/errors.js';
 import { unknownConfiguration } from '../model/unknown.js';
 import type { MirrorReader } from '../store/mirror.js';
-import { says } from './directory.js';
+import { type Reading, says } from './directory.js';
 import { fileReason } from './file-reason.js';
 import type { ParsedConfiguration } from './parse.js';
 import { type Precondition, requireRevision } from './precondition.js';
 import type { DirectorySource } from './source.js';
+
+/** A change of one configuration by a caller. */
+export interface ConfigurationEdit {
+  readonly name: string;
+  /** Undefined: the configuration goes. */
+  readonly content: ParsedConfiguration | undefined;
+  readonly precondition?: Precondition | undefined;
+}
+
+/** Why edits were refused, by name: DRV_CONFIGURATION_CHANGED, DRV_CONFIGURATION_UNKNOWN, or what the editor throws. */
+export type Refusals = ReadonlyMap<string, unknown>;
 
 /**
  * Changes configurations for the API, one call at a time. An editor may change only the files; the records
  * then follow.
  */
 export interface ConfigurationEditor {
-  /** Writes the configuration. Throws DRV_CONFIGURATION_CHANGED when the precondition does not hold. */
-  write(name: string, content: ParsedConfiguration, precondition?: Precondition): Promise<void>;
-  /** Removes the configuration. Throws DRV_CONFIGURATION_CHANGED or DRV_CONFIGURATION_UNKNOWN. */
-  remove(name: string, precondition?: Precondition): Promise<void>;
-  /** Makes many changes: `work` calls `write` and `remove`. The files that they look at anew may be read once for all. */
-  together?(work: () => Promise<void>): Promise<void>;
+  /**
+   * Makes edits of different configurations, each for itself; all of them write, or all remove. Resolves when those
+   * that are not refused are durable. Never throws.
+   */
+  edit(edits: readonly ConfigurationEdit[]): Promise<Refusals>;
 }
 
-/**
- * Writes the files first, one call at a time. When it throws DRV_CONFIGURATION_NOT_WRITABLE, the files are unchanged.
- */
+/** Writes the files first, one call at a time. Where it refuses with DRV_CONFIGURATION_NOT_WRITABLE, the file is unchanged. */
 export class ConfigurationFileWriter implements ConfigurationEditor {
   readonly #source: DirectorySource;
   readonly #configurations: MirrorReader<ConfigurationRecord>;
-  /** True when all files were read for the changes that are made together. */
-  #hasReadAll = false;
+  /** What the present call has read anew, by file. */
+  readonly #read = new Map<string, Promise<Reading | undefined>>();
+  /** The configuration that each file holds: by the records, or as the present call has chosen. */
+  readonly #holders = new Map<string, string>();
 
   constructor(source: DirectorySource, configurations: MirrorReader<ConfigurationRecord>) {
     this.#source = source;
     this.#configurations = configurations;
   }
 
-  async together(work: () => Promise<void>): Promise<void> {
-    this.#hasReadAll = false;
-    await work();
+  async edit(edits: readonly ConfigurationEdit[]): Promise<Refusals> {
+    const refusals = new Map<string, unknown>();
+    const attempt = async (some: readonly ConfigurationEdit[], work: () => Promise<void>): Promise<void> => {
+      try {
+        await work();
+      } catch (error) {
+        for (const edit of some)
+          if (!refusals.has(edit.name)) refusals.set(edit.name, refusalOf(edit, error));
+      }
+    };
+    this.#read.clear();
+    this.#holders.clear();
+    for (const [name, { value }] of this.#configurations.entries())
+      if (this.#isOurs(value)) this.#holders.set(value.sourceFile, name);
+    await attempt(edits, () => this.#look(edits));
+    if (refusals.size > 0) return refusals;
+    await eachBounded(edits, FILE_PARALLELISM, undefined, (edit) => attempt([edit], () => this.#make(edit)));
+    await attempt(edits, () => this.#source.settle());
+    return refusals;
   }
 
-  /** Resolves when the file is on disk and read back. */
-  async write(name: string, content: ParsedConfiguration, precondition?: Precondition): Promise<void> {
-    await this.#attempt(`configuration "${name}" could not be written`, async () => {
-      await this.#require(name, precondition);
-      const file = await this.#fileFor(name);
-      await this.#source.writeFile(file, content);
-    });
+  /** Throws when the directory cannot be used. */
+  async #look(edits: readonly ConfigurationEdit[]): Promise<void> {
+    const source = this.#source;
+    await source.readIfReplaced();
+    // Read all files: any of them may have a name, even one that was not looked at yet.
+    if (edits.some(({ precondition }) => precondition?.is === 'absent'))
+      await source.read({ isFinal: false });
+    if (source.fault !== undefined) throw new Error(`the configurations directory ${source.fault.message}`);
   }
 
-  /**
-   * Removes every file whose configuration has the name `name`, so that no second file takes the name over.
-   * Throws DRV_CONFIGURATION_UNKNOWN.
-   */
-  async remove(name: string, precondition?: Precondition): Promise<void> {
-    await this.#attempt(`configuration "${name}" could not be removed`, async () => {
-      const files = await this.#filesOf(name);
-      await this.#require(name, precondition);
-      await this.#source.removeFiles(files);
-    });
+  async #make({ name, content, precondition }: ConfigurationEdit): Promise<void> {
+    // All files of a name are removed, so that no second file takes the name over.
+    const files = content === undefined ? await this.#filesOf(name) : [];
+    await this.#require(name, precondition);
+    if (content === undefined) for (const file of files) await this.#source.removeFile(file);
+    else await this.#source.writeFile(await this.#fileFor(name), content);
   }
 
   async #require(name: string, precondition: Precondition | undefined): Promise<void> {
-    // Read all files: any of them may have the name, even one that was not looked at yet.
-    if (precondition?.is === 'absent' && !this.#hasReadAll) {
-      await this.#source.read({ isFinal: false });
-      this.#hasReadAll = true;
-    }
-    if (precondition !== undefined) requireRevision(name, await this.#revisionOf(name), precondition);
-    if (precondition?.is === 'absent') await this.#requireNoBroken(name);
-  }
-
-  /** Throws when the file `<name>.json` is broken, because it still is somebody's configuration. */
-  async #requireNoBroken(name: string): Promise<void> {
+    if (precondition === undefined) return;
+    requireRevision(name, await this.#revisionOf(name), precondition);
+    if (precondition.is !== 'absent') return;
+    // The broken file still is somebody's configuration.
     const file = `${name}.json`;
-    if ((await this.#source.readFile(file))?.kind !== 'broken') return;
-    throw new DroverError(
-      'DRV_CONFIGURATION_CHANGED',
-      `configuration "${name}" was there before, in ${file}, which is not valid now`,
-    );
+    if (this.#source.files?.get(file)?.kind === 'broken')
+      throw new DroverError(
+        'DRV_CONFIGURATION_CHANGED',
+        `configuration "${name}" was there before, in ${file}, which is not valid now`,
+      );
   }
 
   /**
@@ -92,23 +109,10 @@ export class ConfigurationFileWriter implements ConfigurationEditor {
   async #revisionOf(name: string): Promise<string | undefined> {
     const record = this.#configurations.get(name)?.value;
     if (record !== undefined && !this.#isOurs(record)) return record.hash;
-    const reading = await this.#source.readFile(record?.sourceFile ?? `${name}.json`);
+    const reading = await this.#readFile(record?.sourceFile ?? `${name}.json`);
     if (says(reading, name)) return reading.parsed.hash;
     const others = [...(this.#source.files?.values() ?? [])];
     return record?.hash ?? others.find((one) => says(one, name))?.parsed.hash;
-  }
-
-  async #attempt(what: string, work: () => Promise<void>): Promise<void> {
-    await this.#source.readIfReplaced();
-    const { fault } = this.#source;
-    try {
-      if (fault !== undefined) throw new Error(`the configurations directory ${fault.message}`);
-      await work();
-    } catch (error) {
-      if (error instanceof DroverError) throw error;
-      const message = `${what}: ${fileReason(error)}`;
-      throw new DroverError('DRV_CONFIGURATION_NOT_WRITABLE', message, { cause: error });
-    }
   }
 
   /** The file that `name` came from, unless the file now has another name; else the first free file name. */
@@ -123,11 +127,17 @@ export class ConfigurationFileWriter implements ConfigurationEditor {
   }
 
   async #canHold(file: string, name: string): Promise<boolean> {
-    const reading = await this.#source.readFile(file);
+    const reading = await this.#readFile(file);
     if (reading?.kind === 'valid') return says(reading, name);
-    for (const [other, { value }] of this.#configurations.entries())
-      if (this.#isOurs(value) && value.sourceFile === file && other !== name) return false;
+    if ((this.#holders.get(file) ?? name) !== name) return false;
+    this.#holders.set(file, name);
     return true;
+  }
+
+  #readFile(file: string): Promise<Reading | undefined> {
+    const reading = this.#read.get(file) ?? this.#source.readFile(file);
+    this.#read.set(file, reading);
+    return reading;
   }
 
   async #filesOf(name: string): Promise<string[]> {
@@ -141,7 +151,7 @@ export class ConfigurationFileWriter implements ConfigurationEditor {
     const files: string[] = [];
     for (const [file, settled] of [...(this.#source.files ?? [])]) {
       if (file !== sourceFile && !says(settled, name)) continue;
-      const reading = await this.#source.readFile(file);
+      const reading = await this.#readFile(file);
       if (reading?.kind !== 'valid' || says(reading, name)) files.push(file);
     }
     return files;
@@ -150,4 +160,10 @@ export class ConfigurationFileWriter implements ConfigurationEditor {
   #isOurs(record: ConfigurationRecord): boolean {
     return record.sourceNode === this.#source.nodeId;
   }
+}
+
+function refusalOf({ name, content }: ConfigurationEdit, error: unknown): unknown {
+  if (error instanceof DroverError) return error;
+  const message = `configuration "${name}" could not be ${content === undefined ? 'removed' : 'written'}: ${fileReason(error)}`;
+  return new DroverError('DRV_CONFIGURATION_NOT_WRITABLE', message, { cause: error });
 }

@@ -33,11 +33,13 @@ export class LocalFiles {
   ): Promise<void> {
     const file = present === undefined ? await this.#freeFile(record) : await this.#fileWith(present);
     await this.#source.writeFile(file, content);
+    await this.#source.settle();
   }
 
   /** Removes the file. Throws `Conflict` when it has another content. */
   async remove(present: SaidHere): Promise<void> {
-    await this.#source.removeFiles([await this.#fileWith(present)]);
+    await this.#source.removeFile(await this.#fileWith(present));
+    await this.#source.settle();
   }
 
   /** The file, if it still has this content. Throws `Conflict` otherwise. */

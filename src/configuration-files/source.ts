@@ -4,13 +4,13 @@
  */
 import { unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { readRegular } from '../files/read-regular.js';
-import { replaceFile } from '../files/replace-file.js';
+import { renameInto } from '../files/replace-file.js';
 import { syncPath } from '../files/sync-path.js';
 import { ignoreMissing } from '../files/system-error.js';
 import { ContentOrigins } from '../git/content-origins.js';
 import { isTracked } from '../git/git-origins.js';
 import type { Clock } from '../loop/clock.js';
+import { eachBounded, FILE_PARALLELISM } from '../loop/each-bounded.js';
 import type { ConfigurationFileError, ConfigurationFileWarning } from '../model/configuration.js';
 import { type ConfigurationWrites, WRITES_TEXT } from '../model/plain/configuration-writes.js';
 import type { Logger } from '../telemetry/logger.js';
@@ -63,6 +63,8 @@ export class DirectorySource implements ConfigurationSource {
   readonly #reader: DirectoryReader;
   readonly #settled = new SettledFiles();
   readonly #warningLog: FileWarningLog;
+  /** Files that were written or removed and are not settled, each with the directory that has its name. */
+  readonly #changed = new Map<string, string>();
   /** How many readings have begun. */
   #begun = 0;
   #links: readonly string[] = [];
@@ -207,37 +209,44 @@ export class DirectorySource implements ConfigurationSource {
    */
   async readFiles(files: readonly string[]): Promise<ReadonlyMap<string, Reading | undefined>> {
     const number = ++this.#begun;
-    const found = await Promise.all(files.map((file) => this.#reader.readFile(file)));
-    const readings = new Map(files.map((file, index) => [file, found[index]]));
+    const readings = new Map<string, Reading | undefined>();
+    await eachBounded(files, FILE_PARALLELISM, undefined, async (file) => {
+      readings.set(file, await this.#reader.readFile(file));
+    });
     await this.origins.look(readings, this.#settled.files);
     this.#settled.take(readings, { number, isFinal: true });
     return readings;
   }
 
   /**
-   * Writes a content into a file, and believes it. The present text is edited, so what does not change keeps its bytes.
-   * Resolves when it is on disk.
+   * Writes a content into a file. The present text is edited, so what does not change keeps its bytes. The change is on
+   * disk and believed after `settle`.
    */
   async writeFile(file: string, content: NewContent): Promise<void> {
-    const path = join(this.directory, file);
-    const text = (await readRegular(path).catch(ignoreMissing))?.toString();
-    const present = text === undefined ? undefined : { text, bases: await this.#reader.basesOf(file, text) };
-    await replaceFile(path, fileTextFor(file, content, present), {
+    const present = await this.#reader.textOf(file);
+    const { text, parsed } = fileTextFor(file, content, present);
+    const options = {
       keep: true,
-      onLoss: (reason) => this.#options.logger.warn({ file }, `${file} is written, but ${reason}`),
-    });
-    await this.readFile(file);
+      onLoss: (reason: string) => this.#options.logger.warn({ file }, `${file} is written, but ${reason}`),
+    };
+    this.#changed.set(file, await renameInto(join(this.directory, file), text, options));
+    if (parsed !== undefined) this.#reader.expect(file, text, parsed);
   }
 
-  /**
-   * Removes these files, and believes at one moment that all of them are gone. Resolves when the removals are
-   * on disk.
-   */
-  async removeFiles(files: readonly string[]): Promise<void> {
-    for (const file of files) await unlink(join(this.directory, file)).catch(ignoreMissing);
-    await this.readFiles(files);
-    for (const directory of new Set(files.map(dirname)))
-      await syncPath(join(this.directory, directory)).catch(ignoreMissing);
+  /** Removes a file. The removal is on disk and believed after `settle`. */
+  async removeFile(file: string): Promise<void> {
+    const path = join(this.directory, file);
+    await unlink(path).catch(ignoreMissing);
+    this.#changed.set(file, dirname(path));
+  }
+
+  /** Resolves when all that was written and removed is on disk, and believes it at one moment. */
+  async settle(): Promise<void> {
+    const changed = [...this.#changed];
+    this.#changed.clear();
+    for (const directory of new Set(changed.map(([, directory]) => directory)))
+      await syncPath(directory).catch(ignoreMissing);
+    await this.readFiles(changed.map(([file]) => file));
   }
 
   #tell(): void {

@@ -92,9 +92,9 @@ export function concernsOf(facts: ConcernFacts): Concern[] {
   return all.sort((a, b) => ORDER.indexOf(a.tone) - ORDER.indexOf(b.tone));
 }
 
-/** True for a fault of a single configuration file, not of the directory, the store or a template. */
+/** True for a fault of a single configuration file, not of a directory, the store or a template. */
 export function isOfConfiguration(file: string): boolean {
-  return file.endsWith('.json') && file !== '*.json' && !file.includes('/');
+  return file.endsWith('.json') && !file.endsWith('*.json') && !file.startsWith('templates/');
 }
 
 type Told = Pick<Concern, 'kind' | 'tone' | 'word' | 'text'>;

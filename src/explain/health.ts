@@ -36,6 +36,8 @@ export interface HealthFacts {
   readonly minimum: number | undefined;
   /** The first fault of a file of the configuration. */
   readonly fault: ConfigurationFileError | undefined;
+  /** The file of a configuration that a caller removed beside it; undefined: there is none. */
+  readonly file?: string | undefined;
   readonly rollout: RolloutRecord | undefined;
   /** Some instance with the word. */
   readonly oneOf: (word: InstanceWord) => InstanceRecord | undefined;
@@ -48,7 +50,8 @@ export function healthOf(facts: HealthFacts): Health {
   if (fault !== undefined) return health('broken-file', 'Broken file', { detail: faultText(fault) });
   if (minimum === undefined) {
     const left = [...counts.values()].reduce((sum, count) => sum + count, 0);
-    return health('removed', 'Deleted', { detail: `${countText(left, 'instance')} left` });
+    const more = facts.file === undefined ? '' : `, ${facts.file} still has it: reset it to bring it back`;
+    return health('removed', 'Deleted', { detail: `${countText(left, 'instance')} left${more}` });
   }
   for (const [word, state, text] of TROUBLES)
     if (number(word) > 0) return ofTrouble(state, text, number(word), facts.oneOf(word));

@@ -33,11 +33,19 @@ interface ReplaceOptions {
  * is replaced by a file, unless `keep`. When calls overlap, the file has the content of one call. Throws the system's
  * error; then the old content stands and no temporary file is left.
  */
-export async function replaceFile(
+export async function replaceFile(name: string, content: Content, options?: ReplaceOptions): Promise<void> {
+  await syncPath(await renameInto(name, content, options));
+}
+
+/**
+ * As `replaceFile`, but the new name is not on disk yet: the caller syncs the directory that this resolves with, once
+ * for many files.
+ */
+export async function renameInto(
   name: string,
   content: Content,
   { keep = false, mask = ALL_RIGHTS, onLoss }: ReplaceOptions = {},
-): Promise<void> {
+): Promise<string> {
   // A link that points to nothing is replaced.
   const path = keep ? await realpath(name).catch(() => name) : name;
   const directory = dirname(path);
@@ -57,7 +65,7 @@ export async function replaceFile(
     await rm(temporary, { force: true });
     throw error;
   }
-  await syncPath(directory);
+  return directory;
 }
 
 /** Gives a file the owner, the group and the mode of another, as far as the system lets this user. */
@@ -67,6 +75,7 @@ async function takeRights(
   onLoss: ReplaceOptions['onLoss'],
 ): Promise<void> {
   const own = await file.stat();
+  if (own.uid === uid && own.gid === gid && (own.mode & ALL_RIGHTS) === (mode & ALL_RIGHTS)) return;
   const isTaken = await file.chown(uid, gid).then(isDone, isRefused);
   const hasGroup = isTaken || (await file.chown(own.uid, gid).then(isDone, isRefused));
   if (!isTaken) {

@@ -1,16 +1,14 @@
 /**
- * The content of a configuration for a caller who changes it: the text of its file, and what another content would
- * change. The routes use it.
+ * The content of a configuration for a caller who changes it: the text of its file, and what a file's content becomes. The routes use it.
  */
 
 import { z } from 'zod';
-import { type ParsedConfiguration, validateConfiguration } from '../configuration-files/parse.js';
+import type { ParsedConfiguration } from '../configuration-files/parse.js';
 import { configurationWarningSchema } from '../model/configuration.js';
-import { differencesOf, fieldDifferenceSchema } from '../model/field-differences.js';
+import { withFile } from '../model/configuration-overrides.js';
 import { unknownConfiguration } from '../model/unknown.js';
 import { fileStateSchema, inspectConfiguration } from './configuration-diff.js';
 import type { Reads } from './reads.js';
-import { withoutSecrets } from './shown-differences.js';
 
 export const configurationContentSchema = z.object({
   name: z.string(),
@@ -28,20 +26,6 @@ export const configurationContentSchema = z.object({
     ),
 });
 export type ConfigurationContent = z.output<typeof configurationContentSchema>;
-
-export const configurationChangeSchema = z.object({
-  name: z.string(),
-  change: z
-    .enum(['created', 'changed', 'unchanged'])
-    .describe('unchanged: this content is in force, and the file has it'),
-  revision: z.string().nullable().describe('the revision in force; null: there is none'),
-  fileState: fileStateSchema.nullable().describe('null: there is no such configuration'),
-  differences: z
-    .array(fieldDifferenceSchema)
-    .describe('the differences from the content in force to the new content'),
-  warnings: z.array(configurationWarningSchema).describe('the parts of the new content without effect'),
-});
-export type ConfigurationChange = z.output<typeof configurationChangeSchema>;
 
 const judgedPart = z.array(configurationWarningSchema);
 
@@ -79,38 +63,25 @@ export function gitNoteOf(
   return `${file} is changed and not in git: commit it, or the next pull that brings it fails`;
 }
 
-interface ContentQuestion {
-  readonly name: string;
-  readonly input: unknown;
-  /** True: values that may be secrets are shown too. */
-  readonly showValues: boolean;
-}
+/** The field of a request whose contents are those of files. */
+export const keepManagedSchema = z
+  .boolean()
+  .default(false)
+  .describe(
+    'true: the contents are those of files, so that the fields in their `managed` keep the value in force',
+  );
 
-/** The outcome of a PUT of `input` now. Throws DRV_CONFIGURATION_INVALID. */
-export async function planChange(
-  needs: Reads,
-  { name, input, showValues }: ContentQuestion,
-): Promise<ConfigurationChange> {
-  const change = await changeOf(needs, name, validateConfiguration(name, input));
-  return showValues ? change : { ...change, differences: withoutSecrets(change.differences) };
-}
-
-/** The outcome of a PUT of a valid content now. */
-export async function changeOf(
-  needs: Reads,
+/** The content of a file as it is applied: the fields that it leaves to callers (`managed`) keep the value in force. */
+export function keepingManaged(
+  { configurations }: Pick<Reads, 'configurations'>,
   name: string,
-  { configuration, hash, warnings }: ParsedConfiguration,
-): Promise<ConfigurationChange> {
-  const inspected = await inspectConfiguration(needs, name);
-  const all = { name, warnings: [...warnings] };
-  if (inspected === undefined)
-    return { ...all, change: 'created', revision: null, fileState: null, differences: [] };
-  const { record, fileState } = inspected;
-  return {
-    ...all,
-    change: record.hash === hash && fileState === 'same' ? 'unchanged' : 'changed',
-    revision: record.hash,
-    fileState,
-    differences: differencesOf(record.configuration, configuration),
-  };
+  file: ParsedConfiguration,
+): ParsedConfiguration {
+  const record = configurations.get(name)?.value;
+  if (record === undefined) return file;
+  const { configuration, hash } = file;
+  const next = withFile({ ...record, configuration, hash }, { record, overrides: undefined }, 0);
+  if (next.record === undefined || next.overrides?.is !== 'fields') return file;
+  const kept = Object.entries(next.overrides.fields).map(([field, { value }]) => [field, value]);
+  return { ...file, ...next.record, content: { ...file.content, ...Object.fromEntries(kept) } };
 }

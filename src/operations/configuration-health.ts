@@ -5,6 +5,7 @@ import { healthOf } from '../explain/health.js';
 import type { ConfigurationFileError } from '../model/configuration.js';
 import type { InstanceRecord } from '../model/instance.js';
 import { type InstanceWord, wordOf } from '../model/instance-word.js';
+import { fileBeside } from './configuration-overrides.js';
 import type { Reads } from './reads.js';
 
 type Needs = Pick<
@@ -14,13 +15,14 @@ type Needs = Pick<
   | 'instances'
   | 'instancesByConfiguration'
   | 'instanceWords'
+  | 'overrides'
   | 'rollouts'
 >;
 
 /** True when something is in force under the name, a broken file claims it, or instances are left of it. */
 export function hasHealth(needs: Needs, name: string): boolean {
   const isKnown = needs.configurations.get(name) !== undefined || needs.instanceWords.of(name).size > 0;
-  return isKnown || faultOf(needs, name) !== undefined;
+  return isKnown || faultOf(needs, name) !== undefined || fileBeside(needs, name) !== undefined;
 }
 
 /** The health of a name that has one. */
@@ -31,6 +33,7 @@ export function healthOfConfiguration(needs: Needs, name: string): Configuration
     counts,
     minimum,
     fault: faultOf(needs, name),
+    file: fileBeside(needs, name),
     rollout: needs.rollouts.get(name)?.value,
     oneOf: (word) => oneOf(needs, name, word),
   });
@@ -51,6 +54,7 @@ export function namesWithHealth(needs: Needs): string[] {
   const names = new Set([...needs.configurations.entries()].map(([name]) => name));
   for (const { configuration } of needs.instanceWords.entries()) names.add(configuration);
   for (const name of faultyNames(needs).keys()) names.add(name);
+  for (const [name] of needs.overrides.entries()) if (fileBeside(needs, name)) names.add(name);
   return [...names].sort();
 }
 

@@ -9,7 +9,7 @@ import { type FileInGit, fileInGitSchema } from '../model/git-standing.js';
 import { visibleInstances } from '../state/instance-writes.js';
 import { instancesByAge, statesOfFiles } from './configuration-file-list.js';
 import { healthOfConfiguration } from './configuration-health.js';
-import { listedOverridesSchema } from './configuration-overrides.js';
+import { fileBeside, listedOverridesSchema } from './configuration-overrides.js';
 import type { Reads } from './reads.js';
 
 export const configurationSummarySchema = z.object({
@@ -52,6 +52,12 @@ export type ConfigurationSummary = z.output<typeof configurationSummarySchema>;
 export const removedConfigurationSchema = z.object({
   name: z.string().describe('name of a configuration that is gone'),
   instances: z.int().describe('how many of its instances are left'),
+  file: z
+    .string()
+    .optional()
+    .describe(
+      'the file that still says it: a caller removed it, and `config reset` brings it back; absent: there is none',
+    ),
 });
 export type RemovedConfiguration = z.output<typeof removedConfigurationSchema>;
 
@@ -121,31 +127,20 @@ function warningsOf(needs: Reads): Map<string, string[]> {
   );
 }
 
-/** Configurations that are gone but still have instances, by name. */
-export function listRemoved(needs: Pick<Reads, 'configurations' | 'instanceWords'>): RemovedConfiguration[] {
+/** Configurations that are gone but still have instances, or a file beside which a caller removed them, by name. */
+export function listRemoved(
+  needs: Pick<Reads, 'configurations' | 'instanceWords' | 'overrides'>,
+): RemovedConfiguration[] {
   const left = new Map<string, number>();
+  for (const [name, { value }] of needs.overrides.entries()) if (value.is === 'absent') left.set(name, 0);
   for (const { configuration: name, count } of needs.instanceWords.entries())
     if (needs.configurations.get(name) === undefined) left.set(name, (left.get(name) ?? 0) + count);
   return [...left]
-    .map(([name, instances]) => ({ name, instances }))
+    .map(([name, instances]) => ({ name, instances, file: fileBeside(needs, name) }))
     .sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-function summaryOf(
-  needs: Reads,
-  { configuration }: ConfigurationRecord,
-): Omit<
-  ConfigurationSummary,
-  | 'warnings'
-  | 'file'
-  | 'isFileBroken'
-  | 'fileState'
-  | 'inGit'
-  | 'outdated'
-  | 'overridden'
-  | 'overriddenSince'
-  | 'writes'
-> {
+function summaryOf(needs: Reads, { configuration }: ConfigurationRecord) {
   const { name, runtime, minimumServiceCount: minimum, ramMB, cpu, availablePorts } = configuration;
   const health = healthOfConfiguration(needs, name);
   return {

@@ -29,6 +29,12 @@ export function listOverrides(
   };
 }
 
+/** The file of a configuration that a caller removed beside it; undefined: there is none. */
+export function fileBeside({ overrides }: Pick<Reads, 'overrides'>, name: string): string | undefined {
+  const value = overrides.get(name)?.value;
+  return value?.is === 'absent' ? value.file.sourceFile : undefined;
+}
+
 function withoutSecret(override: ShownOverride): ShownOverride {
   const { field, fileValue, value } = override;
   if (field === null || !mayBeSecret(field)) return override;

@@ -67,7 +67,7 @@ export interface Writes {
   readonly keyWrites: Pick<KeyWriter, 'create' | 'noteEnd' | 'noteUse' | 'remove'>;
   readonly sessionWrites: Pick<SessionWriter, 'create' | 'noteEnd' | 'noteUse' | 'remove'>;
   readonly joinTokens: Pick<JoinTokens, 'create' | 'list' | 'revoke'>;
-  readonly configurationFiles: Pick<ConfigurationFiles, 'put' | 'reload' | 'remove' | 'reset'>;
+  readonly configurationFiles: Pick<ConfigurationFiles, 'put' | 'reload' | 'remove' | 'reset' | 'write'>;
   readonly templates: Pick<
     LocalTemplates,
     'createFile' | 'exportArchive' | 'importArchive' | 'removeFile' | 'replaceFile' | 'rescan'

@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util';
 import { benchApi } from './api/api.js';
 import { benchCluster } from './cluster/cluster.js';
 import { benchClusterLarge } from './cluster/cluster-large.js';
+import { benchConfigurations } from './configurations.js';
 import { benchControlPlane } from './control-plane.js';
 import { benchDashboard } from './dashboard/dashboard.js';
 import { benchEtcdSize } from './etcd-size/etcd-size.js';
@@ -37,6 +38,7 @@ type Benches = Readonly<Record<string, () => Promise<Row[]>>>;
 const BENCHES: Benches = {
   start: benchStart,
   store: benchStore,
+  configurations: benchConfigurations,
   'control-plane': benchControlPlane,
   cluster: benchCluster,
   'start-and-restart': benchStartAndRestart,

@@ -117,6 +117,18 @@ describe('the hook of git', () => {
     ]);
     git('add', 'configurations');
     expect(git('commit', '-qm', 'a')).toMatchObject({ status: 0 });
+    // A part is judged with the files that extend it, in subdirectories, too.
+    home.write('configurations/base/game.json', '{ "command": "run", "ramMB": 64 }');
+    home.write('configurations/eu/arena.json', '{ "extends": "../base/game.json", "cpu": 5 }');
+    git('add', 'configurations');
+    expect(git('commit', '-qm', 'c')).toMatchObject({ status: 0 });
+    home.write('configurations/base/game.json', '{ "command": "run", "ramMB": "much" }');
+    git('add', 'configurations');
+    expect(git('commit', '-qm', 'd')).toMatchObject({
+      status: 1,
+      stderr: expect.stringMatching(/arena\.json.*ramMB/s),
+    });
+    git('reset', '-q', '--hard');
     git('rm', '-q', 'configurations/lobby.json');
     expect(git('commit', '-qm', 'b')).toMatchObject({ status: 0 });
   });

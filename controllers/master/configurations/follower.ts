@@ -4,12 +4,15 @@
  */
 
 import { faultOf } from '../../../src/configuration-files/directory.js';
-import type { ConfigurationEditor } from '../../../src/configuration-files/file-writer.js';
-import type { ParsedConfiguration } from '../../../src/configuration-files/parse.js';
-import { type Precondition, requireRevision } from '../../../src/configuration-files/precondition.js';
-import type { RecordEdit } from '../../../src/configuration-files/record-edits.js';
+import type {
+  ConfigurationEdit,
+  ConfigurationEditor,
+  Refusals,
+} from '../../../src/configuration-files/file-writer.js';
+import { requireRevision } from '../../../src/configuration-files/precondition.js';
+import { inTransactions, type RecordEdit } from '../../../src/configuration-files/record-edits.js';
 import type { FileConflict, RecordFollower } from '../../../src/configuration-files/record-follower.js';
-import type { ConfigurationFileError, ConfigurationRecord } from '../../../src/model/configuration.js';
+import type { ConfigurationFileError } from '../../../src/model/configuration.js';
 import type { ConfigurationOverrides } from '../../../src/model/configuration-overrides.js';
 import { DroverError, messageOf } from '../../../src/model/errors.js';
 import { publicMessage } from '../../../src/model/public-message.js';
@@ -125,51 +128,70 @@ export class ConfigurationFollower implements RecordFollower, ConfigurationEdito
   }
 
   /**
-   * Writes the record, then the files of this master, unless Drover never writes them. The other masters' files follow by
-   * themselves.
+   * Writes the records, then the files of this master, unless Drover never writes them. The other masters' files follow
+   * by themselves.
    */
-  async write(name: string, parsed: ParsedConfiguration, precondition?: Precondition): Promise<void> {
-    const { hash } = parsed;
-    await this.#edit(name, precondition, (record, expectedRevision) => {
-      if (record?.hash === hash && this.#options.overrides.get(name) === undefined) return undefined;
-      const source = this.#options.source.origins.ofWriter(name, record?.sourceFile ?? `${name}.json`);
-      const part = this.#tree.isInput ? 'override' : undefined;
-      return { do: 'put', name, source, parsed, part, expectedRevision };
-    });
-    await this.#tree.withContent(parsed, () => this.follow());
+  async edit(edits: readonly ConfigurationEdit[]): Promise<Refusals> {
+    const refusals = new Map<string, unknown>();
+    await this.#write(edits, refusals);
+    if (this.#tree.isInput) return refusals;
+    const made = edits.filter(({ name }) => !refusals.has(name));
+    const contents = made.flatMap(({ content }) => content ?? []);
+    await this.#tree
+      .withContents(contents, () => this.follow())
+      .catch((error: unknown) => {
+        for (const { name } of made) refusals.set(name, error);
+      });
+    return refusals;
   }
 
-  async remove(name: string, precondition?: Precondition): Promise<void> {
-    await this.#edit(name, precondition, (_record, expectedRevision) => {
-      if (expectedRevision === 0) throw unknownConfiguration(name);
-      const { origin, reason = null } = this.#options.source.origins.ofWriter(name, '');
-      const by = this.#tree.isInput ? { by: origin.key, reason } : undefined;
-      return { do: 'remove', name, by, expectedRevision };
-    });
-  }
-
-  async #edit(
-    name: string,
-    precondition: Precondition | undefined,
-    make: (record: ConfigurationRecord | undefined, revision: number) => RecordEdit | undefined,
+  /** Writes records with few transactions. A transaction that a single edit spoils is made again edit by edit. */
+  async #write(
+    edits: readonly ConfigurationEdit[],
+    refusals: Map<string, unknown>,
+    tries = 1,
   ): Promise<void> {
-    const { configurations, store } = this.#options;
-    const { door } = this.#tree;
-    for (let tries = 1; ; tries++) {
-      const record = configurations.get(name);
-      if (precondition !== undefined) requireRevision(name, record?.value.hash, precondition);
-      const revision = record?.revision ?? configurations.setAside.get(name)?.revision ?? 0;
-      const edit = make(record?.value, revision);
-      if (edit === undefined) return;
+    const { configurations, overrides, store } = this.#options;
+    const records: RecordEdit[] = [];
+    for (const edit of edits)
       try {
-        await configurations.until(await door.write([edit]));
-        return;
+        records.push(...this.#recordEditsOf(edit));
       } catch (error) {
-        if (!DroverError.is(error, 'DRV_STORE_CONFLICT') || tries >= MOST_CONFLICTS) throw error;
-        await untilShown(store, configurations);
-        await untilShown(store, this.#options.overrides);
+        refusals.set(edit.name, error);
       }
+    for (const some of inTransactions(records))
+      try {
+        await configurations.until(await this.#tree.door.write(some));
+      } catch (error) {
+        const isConflict = DroverError.is(error, 'DRV_STORE_CONFLICT') && tries < MOST_CONFLICTS;
+        // A leader of another version may find one content invalid.
+        if (isConflict || (DroverError.is(error, 'DRV_CONFIGURATION_INVALID') && some.length > 1)) {
+          for (const mirror of [configurations, overrides])
+            await untilShown(store, mirror).catch(() => undefined);
+          const names = new Set(some.map(({ name }) => name));
+          for (const edit of edits) if (names.has(edit.name)) await this.#write([edit], refusals, tries + 1);
+        } else for (const { name } of some) refusals.set(name, error);
+      }
+  }
+
+  /** None: the record is as it should be. Throws why the edit is refused. */
+  #recordEditsOf({ name, content, precondition }: ConfigurationEdit): readonly RecordEdit[] {
+    const { configurations, overrides, source } = this.#options;
+    const { origins } = source;
+    const record = configurations.get(name);
+    if (precondition !== undefined) requireRevision(name, record?.value.hash, precondition);
+    const expectedRevision = record?.revision ?? configurations.setAside.get(name)?.revision ?? 0;
+    const isOverride = this.#tree.isInput;
+    if (content === undefined) {
+      if (expectedRevision === 0) throw unknownConfiguration(name);
+      const { origin, reason = null } = origins.ofWriter(name, '');
+      const by = isOverride ? { by: origin.key, reason } : undefined;
+      return [{ do: 'remove', name, by, expectedRevision }];
     }
+    if (record?.value.hash === content.hash && overrides.get(name) === undefined) return [];
+    const written = origins.ofWriter(name, record?.value.sourceFile ?? `${name}.json`);
+    const part = isOverride ? 'override' : undefined;
+    return [{ do: 'put', name, source: written, parsed: content, part, expectedRevision }];
   }
 }
 

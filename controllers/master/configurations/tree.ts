@@ -90,14 +90,13 @@ export class ConfigurationTree implements ViewTree {
     return this.#owners;
   }
 
-  /** While `work` runs, the file of a configuration gets this content, if its record has it. */
-  async withContent<T>(content: NewContent, work: () => Promise<T>): Promise<T> {
-    const key = contentKey(content.configuration.name, content.hash);
-    this.#written.set(key, content);
+  /** While `work` runs, the file of each configuration gets the content that was written, if its record has it. */
+  async withContents(contents: readonly NewContent[], work: () => Promise<void>): Promise<void> {
+    for (const one of contents) this.#written.set(keyOf(one), one);
     try {
-      return await work();
+      await work();
     } finally {
-      this.#written.delete(key);
+      for (const one of contents) this.#written.delete(keyOf(one));
     }
   }
 
@@ -237,6 +236,10 @@ export class ConfigurationTree implements ViewTree {
       return `configuration ${name} changed: same content, now from ${file} of node ${this.#options.source.nodeId}`;
     return `configuration ${name} ${expectedRevision === 0 ? 'added' : 'changed'}: from ${file}`;
   }
+}
+
+function keyOf({ configuration: { name }, hash }: NewContent): string {
+  return contentKey(name, hash);
 }
 
 function contentKey(name: string, hash: string): string {

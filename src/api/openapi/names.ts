@@ -53,7 +53,6 @@ const OPERATION_IDS: Readonly<Record<string, string>> = {
   'GET /configurations/:name/why': 'explainConfiguration',
   'GET /configurations/:name/diff': 'compareConfiguration',
   'POST /plan': 'planChanges',
-  'POST /configurations/:name/diff': 'compareConfigurationContent',
   'GET /configurations/:name/file': 'getConfigurationFile',
   'GET /configurations/:name/history': 'getConfigurationHistory',
   'GET /configurations/:name/history/diff': 'comparePastConfigurations',

@@ -6,16 +6,17 @@
 import { z } from 'zod';
 import { judgeConfigurationText, validateConfiguration } from '../../configuration-files/parse.js';
 import type { Precondition } from '../../configuration-files/precondition.js';
+import { Pace } from '../../loop/pace.js';
 import { type Configuration, configurationSchema } from '../../model/configuration.js';
 import { nameSchema } from '../../model/names.js';
 import { unknownConfiguration } from '../../model/unknown.js';
 import {
-  configurationChangeSchema,
   configurationContentSchema,
   contentOf,
   gitNoteOf,
   judgedTextSchema,
-  planChange,
+  keepingManaged,
+  keepManagedSchema,
 } from '../../operations/configuration-content.js';
 import { configurationDiffSchema, diffOf } from '../../operations/configuration-diff.js';
 import { callerOf, requireSight, seesConfiguration } from '../gate/auth.js';
@@ -43,13 +44,20 @@ export const rawConfiguration = z.custom<Record<string, unknown>>(
 const MOST_CHANGES = 1000;
 const MOST_VALUES = 70_000;
 
-const batchChangeSchema = z.object({
-  do: z.enum(['put', 'remove']).describe('what PUT or DELETE of the configuration would do'),
-  name: nameSchema,
-  content: rawConfiguration.optional().describe('the full configuration that is put'),
-  ifMatch: z.string().optional().describe('change only what still has this revision'),
-  ifNoneMatch: z.literal('*').optional().describe('put only if there is no such configuration'),
-});
+function batchOf<Content extends z.ZodType>(content: Content) {
+  const change = z.object({
+    do: z.enum(['put', 'remove']).describe('what PUT or DELETE of the configuration would do'),
+    name: nameSchema,
+    content: content.optional().describe('the full configuration that is put'),
+    ifMatch: z.string().optional().describe('change only what still has this revision'),
+    ifNoneMatch: z.literal('*').optional().describe('put only if there is no such configuration'),
+  });
+  return z.object({
+    keepManaged: keepManagedSchema,
+    changes: z.array(change).max(MOST_CHANGES).describe('made in order, each for itself'),
+  });
+}
+
 const batchOutcomeSchema = z.object({
   name: z.string(),
   status: z.int().describe('204, or the status with which PUT or DELETE would have refused the change'),
@@ -128,38 +136,36 @@ export const configurationRoutes: readonly Route[] = [
     reach: 'filtered',
     summary: 'Writes and removes several configurations, each for itself, as PUT and DELETE do.',
     errors: ['DRV_CONFIGURATION_INVALID', 'DRV_CONFIGURATION_REFUSED'],
-    body: z.object({
-      changes: z.array(batchChangeSchema).max(MOST_CHANGES).describe('made in order, each for itself'),
-    }),
-    documentedBody: z.object({
-      changes: z
-        .array(
-          batchChangeSchema.extend({
-            content: configurationSchema.optional().describe('the full configuration that is put'),
-          }),
-        )
-        .max(MOST_CHANGES)
-        .describe('made in order, each for itself'),
-    }),
+    body: batchOf(rawConfiguration),
+    documentedBody: batchOf(configurationSchema),
     mostValues: MOST_VALUES,
     answers: {
       200: { description: 'the outcome of each change, in order', schema: z.array(batchOutcomeSchema) },
     },
-    handle: async ({ body: { changes }, request }, { configurationFiles }) => {
+    handle: async ({ body: { keepManaged, changes }, request }, needs) => {
+      const { configurationFiles } = needs;
+      const by = { key: callerOf(request) };
+      const pace = new Pace();
+      const writes: (() => Promise<unknown>)[] = [];
       // Refuse the whole before the first write where a single content would be refused.
       for (const change of changes) {
-        requireSight(request, change.name);
-        if (change.do === 'put') validateConfiguration(change.name, change.content);
+        if (pace.isOver) await pace.rest();
+        const { name } = change;
+        requireSight(request, name);
+        const options = { precondition: batchPrecondition(change.ifMatch, change.ifNoneMatch), by };
+        if (change.do === 'remove') writes.push(() => configurationFiles.remove(name, options));
+        else {
+          const parsed = validateConfiguration(name, change.content);
+          writes.push(() =>
+            configurationFiles.write(
+              name,
+              keepManaged ? keepingManaged(needs, name, parsed) : parsed,
+              options,
+            ),
+          );
+        }
       }
-      const by = { key: callerOf(request) };
-      const outcomes = await Promise.allSettled(
-        changes.map((change) => {
-          const precondition = batchPrecondition(change);
-          return change.do === 'remove'
-            ? configurationFiles.remove(change.name, { precondition, by })
-            : configurationFiles.put(change.name, change.content, { precondition, by });
-        }),
-      );
+      const outcomes = await Promise.allSettled(writes.map((write) => write()));
       return outcomes.map((outcome, index) => {
         const name = changes[index]?.name ?? '';
         if (outcome.status === 'fulfilled') return { name, status: 204, error: null, code: null };
@@ -226,27 +232,6 @@ export const configurationRoutes: readonly Route[] = [
   }),
   defineRoute({
     method: 'POST',
-    path: '/configurations/:name/diff',
-    scope: 'PLAN',
-    reach: 'new-configuration',
-    summary: 'Checks a content as PUT does, and tells what the PUT would change. Writes nothing.',
-    errors: ['DRV_CONFIGURATION_INVALID'],
-    params: writableName,
-    query: valuesQuery,
-    body: rawConfiguration,
-    documentedBody: configurationSchema,
-    answers: {
-      200: { description: 'the changes that a PUT would make', schema: configurationChangeSchema },
-    },
-    handle: ({ params, query, body, request }, needs) => {
-      // The request writes nothing, so the audit trail needs no entry.
-      request.isRoutine = true;
-      const showValues = showsValues(request, query);
-      return planChange(needs, { name: params.name, input: body, showValues });
-    },
-  }),
-  defineRoute({
-    method: 'POST',
     path: '/configurations/:name/check',
     scope: 'PLAN',
     reach: 'new-configuration',
@@ -262,10 +247,7 @@ export const configurationRoutes: readonly Route[] = [
   }),
 ];
 
-function batchPrecondition({
-  ifMatch,
-  ifNoneMatch,
-}: z.output<typeof batchChangeSchema>): Precondition | undefined {
+function batchPrecondition(ifMatch: string | undefined, ifNoneMatch: unknown): Precondition | undefined {
   if (ifNoneMatch !== undefined) return { is: 'absent' };
   return ifMatch === undefined ? undefined : { is: 'existing', revisions: [ifMatch] };
 }

@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import { configurationSchema } from '../../model/configuration.js';
+import { keepManagedSchema } from '../../operations/configuration-content.js';
 import { changePlanSchema, planAsBefore, planChanges } from '../../operations/plan/change-plan.js';
 import { accessOf, requireSight, seesConfiguration } from '../gate/auth.js';
 import { defineRoute, type Route } from '../http/route.js';
@@ -16,6 +17,7 @@ const orderFields = {
     .boolean()
     .default(false)
     .describe('plan to remove all other configurations that the key sees, as `apply --prune` does'),
+  keepManaged: keepManagedSchema,
   showValues: z
     .boolean()
     .default(false)
@@ -48,11 +50,12 @@ export const planRoutes: readonly Route[] = [
     handle: ({ body, request }, needs) => {
       // The request writes nothing, so the audit trail needs no entry.
       request.isRoutine = true;
-      const { configurations, prune, fingerprint } = body;
+      const { configurations, prune, keepManaged, fingerprint } = body;
       for (const { name } of configurations) if (typeof name === 'string') requireSight(request, name);
       const order = {
         configurations,
         prune,
+        keepManaged,
         showValues: body.showValues && accessOf(request)?.may('ALL') === true,
         sees: (name: string) => seesConfiguration(request, name),
       };

@@ -80,9 +80,9 @@ function configurationSource({ configurations }: Reads): TopicSource {
   };
 }
 
-/** The health of configurations: it changes with records, instances, rollouts and files. */
+/** The health of configurations: it changes with records, overrides, instances, rollouts and files. */
 function healthSource(needs: Reads): TopicSource {
-  const { configurations, instances, rollouts, configurationFiles } = needs;
+  const { configurations, overrides, instances, rollouts, configurationFiles } = needs;
   return {
     filters: ['configuration'],
     textOf: (name) =>
@@ -100,6 +100,7 @@ function healthSource(needs: Reads): TopicSource {
       for (const name of namesWithHealth(needs)) touch(name);
       const ends = [
         configurations.onChange(touch),
+        overrides.onChange(touch),
         rollouts.onChange(touch),
         instances.onChange((_id, after, before) => {
           const name = (after ?? before)?.value.configurationName;

@@ -14,7 +14,7 @@ import {
   requireNoneHeldBack,
 } from '../configurations/ask-plan.js';
 import { appliedText, comparedText, reportText } from '../configurations/change-text.js';
-import { compareAll, requireValid, warningText } from '../configurations/compare.js';
+import { requireValid, warningText } from '../configurations/compare.js';
 import { type Document, passedOverText, readDocuments } from '../configurations/documents.js';
 import { changedIn, planMarkdown, planText } from '../configurations/plan-text.js';
 import type { ClientHost, ClientOptions } from './client-host.js';
@@ -74,12 +74,20 @@ export async function plan(host: ClientHost, options: FileOptions): Promise<void
 export async function diff(host: ClientHost, options: FileOptions): Promise<void> {
   const { valid, api } = await open(host, options, 'nothing was compared');
   const { showValues = false } = options;
-  const compared = await compareAll(api, valid, showValues, await host.sayer());
-  const changed = compared.filter(({ change }) => change.change !== 'unchanged');
+  const { configurations, warnings } = await askBeforeWrites(api, valid, { prune: false, showValues });
+  const say = await host.sayer();
+  for (const warning of warnings) say(`warning: ${planWarningText(valid, warning)}`);
+  const all = configurations.map((planned, index) => ({ planned, document: valid[index] }));
+  const compared = planAll(all).reports.map(({ name, file, result: change, differences }, index) => {
+    const { revision = null, fileState = null } = configurations[index] ?? {};
+    const own = warnings.filter(({ configurationName }) => configurationName === name);
+    return { file, name, change, revision, fileState, differences, warnings: own };
+  });
+  const changed = compared.filter(({ change }) => change !== 'unchanged');
   const shown = {
-    json: () => compared.map(({ document: { file }, change }) => ({ file, ...change })),
+    json: () => compared,
     text: () => changed.flatMap(comparedText).join('\n'),
-    names: () => changed.map(({ document: { name } }) => name),
+    names: () => changed.map(({ name }) => name),
   };
   await host.print(shown, options.output, api.now);
   if (changed.length > 0 && options.detailedExitcode === true) throw new ClientError(EXIT.changes, '');

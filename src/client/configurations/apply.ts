@@ -1,8 +1,8 @@
 /** Writes changed documents to the master, each only if nobody changed the configuration after it was compared. */
 
 import type { BatchOutcome } from '../../api/routes/configuration-routes.js';
-import { ifMatch, pathPart } from '../../command-tree/runs/api-calls.js';
-import { ClientError, ENDPOINT_UNKNOWN, EXIT, exitCodeOf } from '../../command-tree/runs/client-error.js';
+import { pathPart } from '../../command-tree/runs/api-calls.js';
+import { ClientError, EXIT, exitCodeOf } from '../../command-tree/runs/client-error.js';
 import type { FieldDifference } from '../../model/field-differences.js';
 import type { PlannedConfiguration } from '../../operations/plan/change-plan.js';
 import type { ApiClient } from '../api-client.js';
@@ -45,66 +45,45 @@ interface Reported<R extends Report> {
   readonly exitCode: number;
 }
 
-/** Up to this many changes are written one after another; more are written in batches. */
-const FEW = 8;
-
-/** Writes and deletes as planned, in order. It goes on after a conflict. */
+/** Writes and deletes as planned, in batches. It goes on after a conflict. */
 export function applyAll(api: ApiClient, all: readonly Planned[]): Promise<Reported<Applied>> {
   const changes = all.filter(({ planned }) => planned.action !== 'unchanged');
-  const batches = changes.length > FEW ? new Batches(api, changes) : undefined;
+  const batches = inBatches(changes, ({ document }) => document?.content ?? null);
+  /** The refusal of each change that was sent; undefined: it is made. */
+  const outcomes = new Map<Planned, ClientError | undefined>();
   const tasks = all.map((one) => ({
     report: resultOf(one),
     run: async () => {
-      if (one.planned.action !== 'unchanged' && (await batches?.write(one)) !== true) await write(api, one);
+      const batch = batches.find((some) => some.includes(one)) ?? [];
+      if (batch.length > 0 && !outcomes.has(one)) await send(api, batch, outcomes);
+      const refusal = outcomes.get(one);
+      if (refusal !== undefined) throw refusal;
     },
-    isTried: () => batches?.outcomes.has(one) === true,
+    isTried: () => outcomes.has(one),
   }));
   return inTurn(tasks, EXIT.conflict, 'conflict', true);
 }
 
-/** Writes many changes with few requests. */
-class Batches {
-  readonly #api: ApiClient;
-  readonly #batches: readonly (readonly Planned[])[];
-  #isMissing = false;
-  /** The refusal of each change that was sent; undefined: it is made. */
-  readonly outcomes = new Map<Planned, ClientError | undefined>();
-
-  constructor(api: ApiClient, changes: readonly Planned[]) {
-    this.#api = api;
-    this.#batches = inBatches(changes, ({ document }) => document?.content ?? null);
-  }
-
-  /** Sends the batch of this change, unless it was sent. False: the master is older and takes no batches. */
-  async write(one: Planned): Promise<boolean> {
-    if (this.#isMissing) return false;
-    if (!this.outcomes.has(one)) await this.#send(this.#batches.find((batch) => batch.includes(one)) ?? []);
-    const refusal = this.outcomes.get(one);
-    if (refusal !== undefined) throw refusal;
-    return !this.#isMissing;
-  }
-
-  async #send(batch: readonly Planned[]): Promise<void> {
-    const changes = batch.map(({ document, planned: { name, revision } }) => ({
-      ...(document === undefined ? { do: 'remove', name } : { do: 'put', name, content: document.content }),
-      ...(revision === null ? { ifNoneMatch: '*' } : { ifMatch: revision }),
-    }));
-    try {
-      const answer = await this.#api.send<readonly BatchOutcome[]>('POST', '/configurations/batch', {
-        changes,
-      });
-      for (const [index, one] of batch.entries()) {
-        const { status = 500, error = null } = answer[index] ?? {
-          error: 'the master did not say what became of it',
-        };
-        this.outcomes.set(one, error === null ? undefined : new ClientError(exitCodeOf(status), error));
-      }
-    } catch (error) {
-      if (!(error instanceof ClientError)) throw error;
-      this.#isMissing = error.code === ENDPOINT_UNKNOWN;
-      // Whether they were written is not known, so none of them is reported as not tried.
-      if (!this.#isMissing) for (const one of batch) this.outcomes.set(one, error);
+async function send(
+  api: ApiClient,
+  batch: readonly Planned[],
+  outcomes: Map<Planned, ClientError | undefined>,
+): Promise<void> {
+  const changes = batch.map(({ document, planned: { name, revision } }) => ({
+    ...(document === undefined ? { do: 'remove', name } : { do: 'put', name, content: document.content }),
+    ...(revision === null ? { ifNoneMatch: '*' } : { ifMatch: revision }),
+  }));
+  const body = { keepManaged: true, changes };
+  try {
+    const answer = await api.send<readonly BatchOutcome[]>('POST', '/configurations/batch', body);
+    for (const [index, one] of batch.entries()) {
+      const { status = 500, error = 'the master did not say what became of it' } = answer[index] ?? {};
+      outcomes.set(one, error === null ? undefined : new ClientError(exitCodeOf(status), error));
     }
+  } catch (error) {
+    if (!(error instanceof ClientError)) throw error;
+    // Whether they were written is not known, so none of them is reported as not tried.
+    for (const one of batch) outcomes.set(one, error);
   }
 }
 
@@ -121,7 +100,7 @@ export function deleteAll(
 ): Promise<Reported<Report>> {
   const tasks = names.map((name) => ({
     report: { name, result: 'deleted', error: null } as const,
-    run: () => remove(api, name),
+    run: () => api.send('DELETE', `/configurations/${pathPart(name)}`),
   }));
   return inTurn<Report>(tasks, EXIT.notFound, 'not-found', !ignoreNotFound);
 }
@@ -157,18 +136,6 @@ async function inTurn<R extends Report>(
     }
   }
   return { reports, exitCode };
-}
-
-function remove(api: ApiClient, name: string, revision?: string | null): Promise<unknown> {
-  const options = revision === undefined ? undefined : ifMatch(revision);
-  return api.send('DELETE', `/configurations/${pathPart(name)}`, undefined, options);
-}
-
-async function write(api: ApiClient, { document, planned }: Planned): Promise<void> {
-  const { name, action, revision } = planned;
-  if (action === 'unchanged') return;
-  if (document === undefined) await remove(api, name, revision);
-  else await api.send('PUT', `/configurations/${pathPart(name)}`, document.content, ifMatch(revision));
 }
 
 const RESULTS: Readonly<Record<PlannedConfiguration['action'], Report['result']>> = {

@@ -26,7 +26,7 @@ export function askPlan(
   question: PlanQuestion,
 ): Promise<ChangePlan> {
   const configurations = documents.map(({ name, content }) => ({ ...content, name }));
-  return api.send<ChangePlan>('POST', '/plan', { configurations, ...question });
+  return api.send<ChangePlan>('POST', '/plan', { configurations, keepManaged: true, ...question });
 }
 
 /** The answer for documents that are to be written. Only a plan as a whole can be checked, or can remove others. */

@@ -1,10 +1,9 @@
 /** Describes for people what documents change, or have changed. */
 import { describeDifference } from '../../command-tree/groups/configuration-diff-text.js';
-import type { ConfigurationChange } from '../../operations/configuration-content.js';
+import type { PlannedConfiguration } from '../../operations/plan/change-plan.js';
 import type { Applied, Report } from './apply.js';
-import type { Compared } from './compare.js';
 
-const FILE_STATES: Readonly<Record<NonNullable<ConfigurationChange['fileState']>, string>> = {
+const FILE_STATES: Readonly<Record<NonNullable<PlannedConfiguration['fileState']>, string>> = {
   same: '',
   broken: "the master's file is broken, and is written anew",
   different: "the master's file says something that is not in force yet, and is written anew",
@@ -34,13 +33,17 @@ export function reportText({ name, result, error }: Report, wanted: 'written' | 
   }
 }
 
-/** Returns no lines for a document that changes nothing. */
-export function comparedText({ document: { name, file }, change }: Compared): string[] {
-  if (change.change === 'unchanged') return [];
-  const state = change.fileState === null ? '' : FILE_STATES[change.fileState];
+/** What a document would change, and in which state the file of the master is; null: there is no such configuration. */
+export interface Compared extends Pick<Applied, 'name' | 'file' | 'differences'> {
+  readonly change: Applied['result'];
+  readonly fileState: PlannedConfiguration['fileState'];
+}
+
+export function comparedText({ name, file, change, fileState, differences }: Compared): string[] {
+  const state = fileState === null ? '' : FILE_STATES[fileState];
   return [
-    `${name} (${file}): ${change.change}`,
-    ...change.differences.map((difference) => `  ${describeDifference(difference)}`),
+    `${name} (${file}): ${change}`,
+    ...differences.map((difference) => `  ${describeDifference(difference)}`),
     ...(state === '' ? [] : [`  ${state}`]),
   ];
 }

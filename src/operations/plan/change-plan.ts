@@ -6,6 +6,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { type ParsedConfiguration, validateConfiguration } from '../../configuration-files/parse.js';
+import { eachBounded } from '../../loop/each-bounded.js';
 import { Pace } from '../../loop/pace.js';
 import type { ConfigurationRecord } from '../../model/configuration.js';
 import { DroverError } from '../../model/errors.js';
@@ -14,8 +15,8 @@ import { nameSchema } from '../../model/names.js';
 import { mayBeSecret } from '../../model/plain/may-be-secret.js';
 import { countText, quoteText } from '../../model/words.js';
 import { HIDDEN } from '../../telemetry/secret-fields.js';
-import { type ConfigurationChange, changeOf } from '../configuration-content.js';
-import { fileStateSchema } from '../configuration-diff.js';
+import { keepingManaged } from '../configuration-content.js';
+import { fileStateSchema, inspectConfiguration } from '../configuration-diff.js';
 import type { Reads } from '../reads.js';
 import type { Writes } from '../writes.js';
 import type { ServiceForecast } from './forecast.js';
@@ -32,6 +33,8 @@ const AT_ONCE = 16;
 interface ChangePlanOrder {
   /** The whole contents, each with its name. */
   readonly configurations: readonly object[];
+  /** True: the contents are those of files, whose `managed` fields keep the value in force. */
+  readonly keepManaged: boolean;
   /** True: all other configurations that `sees` allows are to be removed. */
   readonly prune: boolean;
   /** True: values that may be secrets are shown. */
@@ -113,6 +116,11 @@ interface Content {
   readonly parsed: ParsedConfiguration;
 }
 
+/** How the file of a configuration is now, and what of the new content has no effect. */
+interface Compared extends Pick<PlannedConfiguration, 'name' | 'fileState'> {
+  readonly warnings: ParsedConfiguration['warnings'];
+}
+
 /**
  * Makes a plan on the present state. Throws DRV_CONFIGURATION_INVALID for the first content that a write would refuse,
  * and DRV_REQUEST_INVALID for two contents of one name.
@@ -122,7 +130,7 @@ export async function planChanges(
   order: ChangePlanOrder,
 ): Promise<ChangePlan> {
   const pace = new Pace();
-  const contents = await judgeAll(order.configurations, pace);
+  const contents = await judgeAll(needs, order, pace);
   const changes = await compareAll(needs, contents, pace);
   const others = namesOfOthers(needs, order, contents);
   const removed = order.prune ? others : [];
@@ -168,7 +176,11 @@ export async function planAsBefore(
   );
 }
 
-async function judgeAll(inputs: readonly object[], pace: Pace): Promise<Content[]> {
+async function judgeAll(
+  needs: Reads,
+  { configurations: inputs, keepManaged }: ChangePlanOrder,
+  pace: Pace,
+): Promise<Content[]> {
   const names = new Set<string>();
   const contents: Content[] = [];
   for (const [index, input] of inputs.entries()) {
@@ -183,7 +195,8 @@ async function judgeAll(inputs: readonly object[], pace: Pace): Promise<Content[
     if (names.has(name))
       throw new DroverError('DRV_REQUEST_INVALID', `${place}: ${quoteText(name)} is there twice`);
     names.add(name);
-    contents.push({ name, parsed: judged(name, input) });
+    const parsed = judged(name, input);
+    contents.push({ name, parsed: keepManaged ? keepingManaged(needs, name, parsed) : parsed });
   }
   return contents;
 }
@@ -197,21 +210,14 @@ function judged(name: string, input: object): ParsedConfiguration {
   }
 }
 
-async function compareAll(
-  needs: Reads,
-  contents: readonly Content[],
-  pace: Pace,
-): Promise<ConfigurationChange[]> {
-  const changes: ConfigurationChange[] = [];
-  for (let from = 0; from < contents.length; from += AT_ONCE) {
+async function compareAll(needs: Reads, contents: readonly Content[], pace: Pace): Promise<Compared[]> {
+  const changes: Compared[] = [];
+  await eachBounded(contents.entries(), AT_ONCE, undefined, async ([index, { name, parsed }]) => {
     // No file is read for a new configuration, so that nothing else would end this turn.
     if (pace.isOver) await pace.rest();
-    changes.push(
-      ...(await Promise.all(
-        contents.slice(from, from + AT_ONCE).map(({ name, parsed }) => changeOf(needs, name, parsed)),
-      )),
-    );
-  }
+    const { fileState = null } = (await inspectConfiguration(needs, name)) ?? {};
+    changes[index] = { name, fileState, warnings: parsed.warnings };
+  });
   return changes;
 }
 
@@ -245,7 +251,7 @@ interface ToPlan {
   readonly parsed: ParsedConfiguration | null;
   /** The record in force; undefined: there is none. */
   readonly record: ConfigurationRecord | undefined;
-  readonly change: ConfigurationChange | undefined;
+  readonly change: Compared | undefined;
   readonly service: ServiceForecast;
 }
 
@@ -293,7 +299,7 @@ function withoutValues(planned: PlannedConfiguration): PlannedConfiguration {
   return { ...planned, fields };
 }
 
-function warningsOf(changes: readonly ConfigurationChange[]): ChangePlan['warnings'] {
+function warningsOf(changes: readonly Compared[]): ChangePlan['warnings'] {
   const all = changes.flatMap(({ name, warnings }) =>
     warnings.map(({ field, message }) => ({ configurationName: name, field, message })),
   );

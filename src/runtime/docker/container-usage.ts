@@ -2,9 +2,10 @@
  * Measures containers by the control groups that their engine made, which costs the engine nothing. Where the groups
  * cannot be seen it asks the engine, which takes a second for each container.
  */
+
+import { eachBounded } from '../../loop/each-bounded.js';
 import { messageOf } from '../../model/errors.js';
 import type { Logger } from '../../telemetry/logger.js';
-import { eachBounded } from '../../templates/tree/each-bounded.js';
 import { GroupFiles } from '../limits/group-files.js';
 import { GroupFigures, VERSION_1, VERSION_2, type Version } from '../limits/hierarchy.js';
 import { type OwnGroups, readOwnGroups } from '../limits/own-groups.js';

@@ -3,7 +3,7 @@
  * files that the instance or a person changed are kept.
  */
 import { join } from 'node:path';
-import { eachBounded, FILE_PARALLELISM } from '../../templates/tree/each-bounded.js';
+import { eachBounded, FILE_PARALLELISM } from '../../loop/each-bounded.js';
 import { hashOfFile, hashOfTexts } from './installed-files.js';
 import type { PrepareRequest } from './workspace.js';
 import type { WorkspaceItem } from './workspace-layers.js';

@@ -9,8 +9,8 @@ import { lchown, lstat, open, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { ownUser } from '../../files/own-user.js';
 import { systemCodeOf } from '../../files/system-error.js';
+import { eachBounded, FILE_PARALLELISM } from '../../loop/each-bounded.js';
 import type { UserIds } from '../../model/names.js';
-import { eachBounded, FILE_PARALLELISM } from '../../templates/tree/each-bounded.js';
 import { OpenDirectory } from '../../templates/tree/open-directory.js';
 
 /** The mode of a working directory that only the user of its instance may enter. */

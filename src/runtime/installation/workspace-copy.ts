@@ -7,10 +7,10 @@ import { chmod, copyFile, type FileHandle, open, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { systemCodeOf } from '../../files/system-error.js';
 import { whileOpen } from '../../files/while-open.js';
+import { eachBounded, FILE_PARALLELISM } from '../../loop/each-bounded.js';
 import { modeOf } from '../../templates/transfer/bundle.js';
 import { type CopiedFile, executableMode } from '../../templates/transfer/copy-batch.js';
 import { PACK_THREADS, type PackThreads } from '../../templates/transfer/pack-threads.js';
-import { eachBounded, FILE_PARALLELISM } from '../../templates/tree/each-bounded.js';
 import type { WorkspaceItem } from './workspace-layers.js';
 
 /** Larger files are copied in steps, so that an abort is heeded and no thread is busy for long. */

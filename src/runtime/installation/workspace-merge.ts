@@ -5,8 +5,8 @@
 import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isMissing, systemCodeOf } from '../../files/system-error.js';
+import { eachBounded, FILE_PARALLELISM } from '../../loop/each-bounded.js';
 import { DroverError } from '../../model/errors.js';
-import { eachBounded, FILE_PARALLELISM } from '../../templates/tree/each-bounded.js';
 import { type EntryKind, OpenDirectory } from '../../templates/tree/open-directory.js';
 import { hashOfFile } from './installed-files.js';
 import type { WorkspaceItem } from './workspace-layers.js';

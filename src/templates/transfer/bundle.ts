@@ -10,11 +10,11 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { extract, type Pack, pack } from 'tar-stream';
 import { isSystemError } from '../../files/system-error.js';
 import { whileOpen } from '../../files/while-open.js';
+import { FILE_PARALLELISM } from '../../loop/each-bounded.js';
 import { DroverError, messageOf } from '../../model/errors.js';
 import { quoteText } from '../../model/words.js';
 import { bytesOf } from '../tree/byte-stream.js';
 import { readContent } from '../tree/digest.js';
-import { FILE_PARALLELISM } from '../tree/each-bounded.js';
 import { MAX_TREE_DEPTH, type TreeEntry, type TreeLimits, type TreePlace, walkTree } from '../tree/tree.js';
 
 /** The tar library writes in pieces of 512 bytes; a frame of the channel should be larger than that. */

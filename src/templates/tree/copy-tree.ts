@@ -8,8 +8,8 @@ import { chmod, chown, copyFile, link, lstat, mkdir, open } from 'node:fs/promis
 import { syncPath } from '../../files/sync-path.js';
 import { systemCodeOf } from '../../files/system-error.js';
 import { whileOpen } from '../../files/while-open.js';
+import { eachBounded, FILE_PARALLELISM } from '../../loop/each-bounded.js';
 import { DroverError } from '../../model/errors.js';
-import { eachBounded, FILE_PARALLELISM } from './each-bounded.js';
 import { OpenDirectory } from './open-directory.js';
 import { MAX_TREE_DEPTH } from './tree.js';
 

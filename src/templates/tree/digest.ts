@@ -8,8 +8,8 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { IS_POINTER, LFS_POINTER } from '../../files/git-leftovers.js';
 import { systemCodeOf } from '../../files/system-error.js';
+import { eachBounded, FILE_PARALLELISM } from '../../loop/each-bounded.js';
 import { DroverError } from '../../model/errors.js';
-import { eachBounded, FILE_PARALLELISM } from './each-bounded.js';
 import {
   factsOf,
   type StatFacts,

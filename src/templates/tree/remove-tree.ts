@@ -7,7 +7,7 @@ import { randomBytes } from 'node:crypto';
 import { rename, rmdir, unlink } from 'node:fs/promises';
 import { systemCodeOf } from '../../files/system-error.js';
 import { whileOpen } from '../../files/while-open.js';
-import { eachBounded, FILE_PARALLELISM } from './each-bounded.js';
+import { eachBounded, FILE_PARALLELISM } from '../../loop/each-bounded.js';
 import { type DirectoryEntry, OpenDirectory } from './open-directory.js';
 
 /**

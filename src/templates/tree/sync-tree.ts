@@ -1,7 +1,7 @@
 /** Writes trees through to the disk, so that a power cut leaves them whole or not there. */
 import { join } from 'node:path';
 import { syncPath } from '../../files/sync-path.js';
-import { eachBounded, FILE_PARALLELISM } from './each-bounded.js';
+import { eachBounded, FILE_PARALLELISM } from '../../loop/each-bounded.js';
 import type { TreeItem } from './tree.js';
 
 /** fsync of every file and directory of a tree, which no other process may change meanwhile. */

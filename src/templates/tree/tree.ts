@@ -9,8 +9,8 @@ import { lstat } from 'node:fs/promises';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isMissing, systemCodeOf } from '../../files/system-error.js';
 import { whileOpen } from '../../files/while-open.js';
+import { eachBounded, FILE_PARALLELISM } from '../../loop/each-bounded.js';
 import { DroverError } from '../../model/errors.js';
-import { eachBounded, FILE_PARALLELISM } from './each-bounded.js';
 import { kindOf, OpenDirectory } from './open-directory.js';
 
 /** The limits for one template, the same wherever it comes from and goes to. */

@@ -220,6 +220,19 @@ describe('Cluster', () => {
   it('GET /cluster/removed-configurations: 200, those of config list', async () => {
     const { status, json } = await world.call('GET /cluster/removed-configurations');
     expect([status, json]).toEqual([200, []]);
+    await world.commands.configure('lobby', { ramMB: 100 });
+    const { store, configurations, overrides } = world.commands.plane.master.state;
+    const file = configurations.get('lobby')?.value;
+    const value = { is: 'absent', file, mark: { by: 'ops', at: 1, reason: null } };
+    await world.call('DELETE /configurations/lobby');
+    await overrides.until(await store.transact([{ do: 'create', key: 'overrides/lobby', value }]));
+    expect((await world.call('GET /cluster/removed-configurations')).json).toEqual([
+      { name: 'lobby', instances: 0, file: 'lobby.json' },
+    ]);
+    expect(await world.commands.run('config list')).toContain(
+      'lobby: 0 instances; lobby.json still has it: "config reset lobby" brings it back',
+    );
+    await store.transact([{ do: 'remove', key: 'overrides/lobby' }]);
   });
 
   it('GET /cluster/left-directories: 200 {directories, silent}, within the reach of the key', async () => {
@@ -623,47 +636,6 @@ describe('Configurations and templates', () => {
     });
     expect((await world.call('GET /configurations/lobby')).status).toBe(404);
     expect(world.audit).toEqual([]);
-  });
-
-  it('POST /configurations/{name}/diff: 200, what a PUT of the body would change; 400 as of that PUT; writes nothing', async () => {
-    await world.commands.configure('lobby');
-    const { json: before } = await world.call('GET /configurations/lobby');
-    const compare = (name: string, body: unknown, token?: string) =>
-      world.call(`POST /configurations/${name}/diff`, { body, ...(token !== undefined && { token }) });
-    const fields = { ...z.record(z.string(), z.unknown()).parse(before), ramMB: 128, ramMb: 1 };
-    const changed = await compare('lobby', fields);
-    expect([changed.status, changed.json]).toEqual([
-      200,
-      {
-        name: 'lobby',
-        change: 'changed',
-        revision: expect.stringMatching(/^[0-9a-f]{32}$/),
-        fileState: 'same',
-        differences: [{ field: 'ramMB', before: '100', after: '128' }],
-        warnings: [expect.objectContaining({ field: 'ramMb', line: null })],
-      },
-    ]);
-    expect((await compare('lobby', before)).json).toMatchObject({ change: 'unchanged', differences: [] });
-    const secret = { ...z.record(z.string(), z.unknown()).parse(before), properties: { motd: 'hi' } };
-    const shown = async (query: string, token?: string) => {
-      const path = `POST /configurations/lobby/diff${query}`;
-      const answer = await world.call(path, { body: secret, ...(token !== undefined && { token }) });
-      return z.object({ differences: z.array(z.unknown()) }).parse(answer.json).differences;
-    };
-    const difference = (after: string) => [{ field: 'properties.motd', before: null, after }];
-    const created = await world.commands.json('key create planner PLAN');
-    const { token: planner } = z.object({ token: z.string() }).parse(created);
-    expect(await shown('')).toEqual(difference('***'));
-    expect(await shown('?values=true')).toEqual(difference('"hi"'));
-    expect(await shown('?values=true', planner)).toEqual(difference('***'));
-    expect((await compare('mail', before)).json).toMatchObject({ change: 'created', revision: null });
-    world.commands.writeFile('lobby.json', '{');
-    expect((await compare('lobby', before)).json).toMatchObject({ change: 'changed', fileState: 'broken' });
-    const refused = await compare('lobby', { ...fields, ramMB: 0 });
-    expect([refused.status, refused.json]).toEqual([400, refusal(expect.stringContaining('ramMB'))]);
-    expect((await world.call('GET /configurations/lobby')).json).toEqual(before);
-    expect(await printed('key create ci PLAN')).toMatchObject({ scope: 'PLAN' });
-    expect(world.audit.filter(({ result }) => result === '200')).toEqual([]);
   });
 
   it('POST /configurations/batch: 200, the outcome of each put and removal; 400 before the first write; 403 beyond the reach of the key', async () => {

@@ -1,5 +1,5 @@
 /** The configurations in the dashboard: made, edited, broken, changed by somebody else meanwhile. Needs `npm run build`. */
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { beforeEach, describe, expect, it } from 'vitest';
@@ -117,6 +117,30 @@ describe.skipIf(CHROMIUM === undefined)('configurations in Chromium (skipped whe
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
     await page.getByRole('row').filter({ hasText: 'worker' }).getByText('Deleted').waitFor();
     expect(await shared.daemon.api.instances('worker')).toHaveLength(1);
+  });
+
+  it('shows, edits and saves a configuration whose file lies in a subdirectory, and names a broken one', async () => {
+    const { configurations } = shared.daemon.paths;
+    mkdirSync(join(configurations, 'eu'));
+    const arena = join(configurations, 'eu/arena.json');
+    writeFileSync(arena, '{ "command": "sleep 1000", "minimumServiceCount": 0 }\n');
+    writeFileSync(join(configurations, 'eu/bent.json'), '{\n  "command": 7\n}\n');
+    const dashboard = await openSignedIn('#/configurations');
+    const { page } = dashboard;
+    const bent = page.getByRole('row').filter({ hasText: 'eu/bent.json' });
+    await bent.getByText(/line 2: command/).waitFor();
+    await bent.getByRole('link', { name: 'bent', exact: true }).click();
+    await page.getByText('The file eu/bent.json is not in force as it stands').waitFor();
+    await dashboard.goTo('#/configurations/arena/edit');
+    await typeOver(page, 'sleep 1000', 'sleep 2000');
+    await page.getByText('No faults').waitFor();
+    await page.getByRole('button', { name: 'Review and save' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
+    await page.getByText('arena is saved and in force.').waitFor();
+    expect(readFileSync(arena, 'utf8')).toBe('{ "command": "sleep 2000", "minimumServiceCount": 0 }\n');
+    await page.getByRole('link', { name: 'State', exact: true }).click();
+    await page.getByText('eu/arena.json').waitFor();
+    rmSync(join(configurations, 'eu'), { recursive: true });
   });
 
   async function openSignedIn(

@@ -63,7 +63,6 @@ READ POST /sessions/codes filtered
 READ DELETE /sessions/:id filtered
 READ POST /templates/:group/:name/export -
 PLAN POST /configurations/:name/check new-configuration
-PLAN POST /configurations/:name/diff new-configuration
 PLAN POST /plan filtered
 OPERATE GET /instances/:id/attach instance
 OPERATE POST /cluster/left-directories/:id/adopt filtered

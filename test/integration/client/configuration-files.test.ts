@@ -167,7 +167,7 @@ describe('apply', () => {
     const files = [write('a.json', SMALL), write('b.json', SMALL), write('c.json', SMALL)];
     await world.commands.configure('a', { ramMB: 1 });
     const connection = watched(async (asked) => {
-      if (asked !== 'PUT /configurations/a') return;
+      if (asked !== 'POST /configurations/batch') return;
       await world.commands.configure('a', { ramMB: 7 });
       await world.commands.configure('b', { ramMB: 7 });
     });
@@ -183,9 +183,14 @@ describe('apply', () => {
   });
 
   it('ends with the first other failure, and says what it did not try', async () => {
-    const files = [write('a.json', SMALL), write('b.json', SMALL), write('c.json', SMALL)];
+    // Each of them fills a request of its own.
+    const large = { ...SMALL, $comment: 'x'.repeat(100_000) };
+    const files = [write('a.json', large), write('b.json', large), write('c.json', large)];
+    let batches = 0;
     const connection = watched(async (asked) => {
-      if (asked === 'PUT /configurations/b') throw new ClientError(EXIT.unreachable, 'cannot reach prod');
+      if (asked !== 'POST /configurations/batch') return;
+      batches++;
+      if (batches === 2) throw new ClientError(EXIT.unreachable, 'cannot reach prod');
     });
     expect(await drover(`apply -f ${files.join(' ')}`, { connection })).toMatchObject({
       code: 7,
@@ -212,19 +217,49 @@ describe('apply', () => {
     ]);
     expect(asked).toEqual(['POST /plan', 'POST /configurations/batch']);
     expect(await names()).toHaveLength(40);
-    // An older master takes no batches.
-    const older = {
-      ...watched(async () => undefined),
-      request: async (...call: Parameters<ApiConnection['request']>) =>
-        call[1] === '/configurations/batch'
-          ? { status: 405, headers: {}, body: { error: 'not allowed' } }
-          : connectionTo(world.url, world.token).request(...call),
-    };
-    const input = JSON.stringify(contents.map((content) => ({ ...content, ramMB: 9 })));
-    expect((await drover('apply -f -', { connection: older, input })).code).toBe(0);
-    expect(onMaster('c39.json')).toMatchObject({ ramMB: 9 });
     const gone = await drover('apply -f - --prune --yes', { input: JSON.stringify(contents.slice(0, 20)) });
     expect([gone.code, (await names()).length]).toEqual([0, 20]);
+  });
+
+  it('leaves fields in "managed" to callers after their first value, in the plan, too', async () => {
+    const lobby = { ...SMALL, maximumServiceCount: 9, managed: ['minimumServiceCount', 'cpu'], cpu: 5 };
+    const file = write('lobby.json', { ...lobby, minimumServiceCount: 1 });
+    expect((await drover(`apply -f ${file}`)).out).toBe('lobby created\n');
+    expect((await drover('scale lobby 4')).code).toBe(0);
+    for (const line of ['apply', 'diff', 'apply --dry-run'])
+      expect((await drover(`${line} -f ${file}`)).out).not.toContain('changed');
+    write('lobby.json', { ...lobby, minimumServiceCount: 2, ramMB: 120 });
+    expect((await drover(`apply -f ${file}`)).out).toBe('lobby changed: ramMB\n');
+    expect(onMaster('lobby.json')).toMatchObject({ minimumServiceCount: 4, ramMB: 120, cpu: 5 });
+    // What the file forbids gives way, and a PUT is the word of a caller.
+    write('lobby.json', { ...lobby, minimumServiceCount: 2, maximumServiceCount: 3, ramMB: 120 });
+    expect((await drover(`apply -f ${file}`)).out).toBe(
+      'lobby changed: maximumServiceCount, minimumServiceCount\n',
+    );
+    await world.call('PUT /configurations/lobby', { body: { ...lobby, minimumServiceCount: 7 } });
+    expect(onMaster('lobby.json')).toMatchObject({ minimumServiceCount: 7 });
+  });
+
+  it('makes the changes of one batch in order, each for itself, also several of one configuration', async () => {
+    const put = (name: string, ramMB: number, more: object = {}) => ({
+      ...{ do: 'put', name, content: { ...SMALL, ramMB } },
+      ...more,
+    });
+    const changes = [
+      put('a', 1, { ifNoneMatch: '*' }),
+      put('b', 1),
+      put('a', 2, { ifNoneMatch: '*' }),
+      put('a', 3),
+      { do: 'remove', name: 'b' },
+      { do: 'remove', name: 'nothing' },
+      put('b', 4, { ifNoneMatch: '*' }),
+      put('b', 5, { ifMatch: 'older' }),
+    ];
+    const { json } = await world.call('POST /configurations/batch', { body: { changes } });
+    expect((json as { status: number }[]).map(({ status }) => status)).toEqual([
+      204, 204, 412, 204, 204, 404, 204, 412,
+    ]);
+    expect([onMaster('a.json'), onMaster('b.json')]).toMatchObject([{ ramMB: 3 }, { ramMB: 4 }]);
   });
 
   it('heals a broken file of the master, and warns of what has no effect with its line', async () => {

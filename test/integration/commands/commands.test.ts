@@ -483,7 +483,7 @@ describe('instances that outlived their configuration', () => {
     await world.run('config reload');
     const left = [{ name: 'lobby', instances: 1 }];
     expect(await world.run('config list')).toBe(
-      'there are no configurations\n\nconfigurations that are gone, of which instances are left ("config why <name>" says what to do):\n  lobby: 1 instance\n',
+      'there are no configurations\n\nconfigurations that are gone ("config why <name>" says what to do):\n  lobby: 1 instance\n',
     );
     expect(await world.json('config list')).toMatchObject({ removed: left });
     expect(await world.run('cluster status')).toMatch(/^lobby +Deleted +1 instance left$/m);

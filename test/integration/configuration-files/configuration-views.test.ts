@@ -45,6 +45,29 @@ describe('configurations of several masters', () => {
     await expect(b.files.remove('lobby')).rejects.toMatchObject({ code: 'DRV_CONFIGURATION_UNKNOWN' });
   });
 
+  it('of a batch are written in few transactions, and what is refused spoils no other', async () => {
+    const { a, b, all } = await three();
+    const names = Array.from({ length: 60 }, (_, index) => `c${index}`);
+    const before = a.transactions;
+    const absent = { precondition: { is: 'absent' } } as const;
+    const outcomes = await Promise.allSettled([
+      ...names.map((name) => a.files.put(name, { command: 'one' }, absent)),
+      a.files.put('lobby', { command: 'x' }, absent),
+    ]);
+    expect(outcomes.filter(({ status }) => status === 'rejected')).toHaveLength(1);
+    expect(outcomes.at(-1)).toMatchObject({ reason: { code: 'DRV_CONFIGURATION_CHANGED' } });
+    expect(a.transactions - before).toBeLessThanOrEqual(3);
+    for (const master of all) await until(() => expect(master.commands()).toHaveLength(61));
+    // Two masters change the same ones at once: each keeps what was written last, and nothing is lost.
+    await Promise.all([a, b].flatMap((one) => names.map((name) => one.files.put(name, { command: 'two' }))));
+    for (const master of all)
+      await until(() =>
+        expect(master.commands()).toEqual(
+          [...names.map((name) => `${name}.json two`), 'lobby.json one'].sort(),
+        ),
+      );
+  });
+
   it('keep to preconditions of the API', async () => {
     const { a, b } = await three();
     const changed = { code: 'DRV_CONFIGURATION_CHANGED' };

@@ -39,8 +39,8 @@ import {
   hashConfiguration,
 } from '../../../src/model/configuration.js';
 import { configurationOverridesSchema } from '../../../src/model/configuration-overrides.js';
-import { eventRecordSchema } from '../../../src/model/event.js';
 import { DroverError } from '../../../src/model/errors.js';
+import { eventRecordSchema } from '../../../src/model/event.js';
 import {
   type InstanceRecord,
   instanceOf,
@@ -461,6 +461,9 @@ export class ApiWorld {
         put: async (name, input) => {
           this.written.push({ name, input });
           return { warnings: this.bodyWarnings };
+        },
+        write: async (name, { content }) => {
+          this.written.push({ name, input: content });
         },
         remove: async (name) => {
           if (this.configurations.get(name) === undefined) {

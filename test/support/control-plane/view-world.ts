@@ -58,6 +58,8 @@ export class ViewWorld {
 
 class ViewMaster {
   readonly log: string[] = [];
+  /** How many transactions of records this master has asked for. */
+  transactions = 0;
   readonly #world: ViewWorld;
   readonly #nodeId: string;
   readonly #running = new RunningParts();
@@ -99,6 +101,7 @@ class ViewMaster {
       store,
       door: {
         write: async (edits) => {
+          this.transactions++;
           if (this.#world.cut.has(nodeId)) throw new DroverError('DRV_STORE_UNAVAILABLE', 'no master leads');
           return store.transact(await transactionOf(edits, nodeId, { ...state, clock, logger }));
         },

@@ -6,7 +6,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { DeleteObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
-import { eachBounded } from '../../../src/templates/tree/each-bounded.js';
+import { eachBounded } from '../../../src/loop/each-bounded.js';
 import { forever, temporaryDirectory } from './template-trees.js';
 
 const PROGRAM = join(dirname(createRequire(import.meta.url).resolve('s3rver/package.json')), 'bin/s3rver.js');

@@ -8,14 +8,14 @@ import { REPOSITORY } from '../../support/repository-root.js';
 const SHARED = new RegExp(
   [
     '^src/(?:client|command-tree|files|model/plain|watch-client)/',
-    '^src/loop/(?:backoff|remembered)\\.ts$',
+    '^src/loop/(?:backoff|each-bounded|remembered)\\.ts$',
     '^src/model/(?:duration|errors|words)\\.ts$',
     '^src/model/access/(?:address-range|key-scopes|name-pattern)\\.ts$',
     '^src/(?:explain/render|operations/(?:log-point|shown-differences)|telemetry/(?:plain-text|secret-fields))\\.ts$',
     '^src/configuration-files/(?:file-warnings|nearest-name)\\.ts$',
     '^src/templates/library/(?:archive-check|invalid-archive|pack-zip|unpack-zip)\\.ts$',
     '^src/templates/sync/(?:node-sync-text|pattern)\\.ts$',
-    '^src/templates/tree/(?:byte-stream|digest|each-bounded|open-directory|path-objection|program-file|remove-tree|system-error|tree)\\.ts$',
+    '^src/templates/tree/(?:byte-stream|digest|open-directory|path-objection|program-file|remove-tree|system-error|tree)\\.ts$',
   ].join('|'),
 );
 const PACKAGES = new Set(['cli-table3', 'commander', 'leven', 'string-argv', 'ws', 'yaml', 'yauzl', 'yazl']);

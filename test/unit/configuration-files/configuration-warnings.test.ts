@@ -1,8 +1,7 @@
 /** What is accepted in a configuration file and yet has no effect: each with its place, and what was probably meant. */
 import { describe, expect, it } from 'vitest';
-import { NO_BASES } from '../../../src/configuration-files/extends.js';
-import { fileTextFor } from '../../../src/configuration-files/file-text.js';
 import { parseConfigurationFile, validateConfiguration } from '../../../src/configuration-files/parse.js';
+import { editedText } from '../../support/edited-text.js';
 
 /** The warnings on a file that says `fields` beside its command, as `line:column: field: message`. */
 function warningsOf(fields: object, command = 'x'): string[] {
@@ -134,7 +133,5 @@ it('passes over remarks at every level, in the hash too, and keeps them in what 
   expect(content).toEqual(remarked);
   const text = JSON.stringify(remarked, null, 1);
   const changed = { ...plain, update: { strategy: 'idle' } };
-  expect(fileTextFor('a.json', validateConfiguration('a', changed), { text, bases: NO_BASES })).toBe(
-    text.replace('"rolling"', '"idle"'),
-  );
+  expect(editedText(text, changed)).toBe(text.replace('"rolling"', '"idle"'));
 });

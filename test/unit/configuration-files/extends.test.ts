@@ -154,6 +154,7 @@ describe('a file that extends another', () => {
       environmentVariables: { B: '2', C: '3' },
     };
     await source.writeFile('b.json', validateConfiguration('b', content));
+    await source.settle();
     expect(readFileSync(join(directory, 'b.json'), 'utf8')).toBe(
       '{\n\t"extends": "base/a.json",\n\t"$comment": "more",\n\t"minimumServiceCount": 3,\n\t"environmentVariables": {\n\t\t"C": "3",\n\t\t"A": null\n\t},\n\t"ramMB": null\n}\n',
     );

@@ -1,22 +1,18 @@
 /** A write through the API edits the text of a file: what does not change keeps its bytes. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { NO_BASES } from '../../../src/configuration-files/extends.js';
-import { fileTextFor } from '../../../src/configuration-files/file-text.js';
 import { spansOf, withoutMark } from '../../../src/configuration-files/json-position.js';
-import { parseConfigurationFile, validateConfiguration } from '../../../src/configuration-files/parse.js';
+import { parseConfigurationFile } from '../../../src/configuration-files/parse.js';
 import { editJsonText } from '../../../src/configuration-files/text-edit.js';
 import { fieldOf } from '../../../src/model/json-object.js';
+import { editedText } from '../../support/edited-text.js';
 
 const RUNS = Number(process.env.DROVER_PROPERTY_RUNS ?? 300);
 
 /** The text of `a.json` after a PUT of its content with these changes; undefined: a field that goes. */
 function written(text: string, changes: object): string {
   const content = { ...JSON.parse(withoutMark(text)), ...changes };
-  return fileTextFor('a.json', validateConfiguration('a', JSON.parse(JSON.stringify(content))), {
-    text,
-    bases: NO_BASES,
-  });
+  return editedText(text, JSON.parse(JSON.stringify(content)));
 }
 
 describe('a changed value is all that changes', () => {
@@ -68,15 +64,13 @@ describe('a whole content that is written', () => {
   it('changes only what means something else: defaults, the name and $schema stay', () => {
     const { parsed } = parseConfigurationFile('a.json', text) as { parsed: { configuration: object } };
     const whole = { ...parsed.configuration, minimumServiceCount: 3 };
-    const next = fileTextFor('a.json', validateConfiguration('a', whole), { text, bases: NO_BASES });
-    expect(next).toBe(text.replace('"cpu": 100', '"cpu": 100,\n  "minimumServiceCount": 3'));
+    expect(editedText(text, whole)).toBe(
+      text.replace('"cpu": 100', '"cpu": 100,\n  "minimumServiceCount": 3'),
+    );
   });
 
   it('is printed anew where the file is not valid', () => {
-    const content = validateConfiguration('a', { command: 'y' });
-    expect(fileTextFor('a.json', content, { text: '{ "command": ', bases: NO_BASES })).toBe(
-      '{\n  "name": "a",\n  "command": "y"\n}\n',
-    );
+    expect(editedText('{ "command": ', { command: 'y' })).toBe('{\n  "name": "a",\n  "command": "y"\n}\n');
   });
 });
 

@@ -10,7 +10,13 @@ import { useAsked, useServices } from '../../services/services.js';
 import { text } from './text.js';
 
 /** `revision`: of the content in force; another one asks anew. Shows nothing where there is no override. */
-export function OverridesPanel({ name, revision }: { readonly name: string; readonly revision: string }) {
+export function OverridesPanel({
+  name,
+  revision,
+}: {
+  readonly name: string;
+  readonly revision: string | undefined;
+}) {
   const { api, session, toasts } = useServices();
   const asked = useAsked(
     (service, signal) => service.get<ListedOverrides>('/configuration-overrides', { signal }),
@@ -26,10 +32,10 @@ export function OverridesPanel({ name, revision }: { readonly name: string; read
     );
     asked.again();
   };
-  const mayReset = session.can('ALL') && fields.length > 0;
-  const badge = (
-    <Badge tone="busy" label={fields.length === 0 ? text.madeHere : text.overridden(fields.length)} />
-  );
+  const isRemoved = all.some(({ is }) => is === 'absent');
+  const mayReset = session.can('CONFIGURE') && (isRemoved || fields.length > 0);
+  const whole = isRemoved ? text.removedHere : text.madeHere;
+  const badge = <Badge tone="busy" label={fields.length === 0 ? whole : text.overridden(fields.length)} />;
   return (
     <Panel title={text.overrides} about={badge}>
       <dl class="facts">

@@ -14,7 +14,7 @@ type Entry = Topics['configurations'];
 
 /**
  * `kept`: the file is broken, and its former content is in force. `never`: the file is broken and was never in force.
- * `gone`: only instances are left.
+ * `gone`: only instances are left, or a file beside which a caller removed it.
  */
 export type FileState = 'inForce' | 'kept' | 'never' | 'gone';
 
@@ -54,7 +54,7 @@ export function rowsOf({ entries, health, errors, directory }: RowFacts): Config
 
 function isAbout({ file, name }: ConfigurationFileError, wanted: string, entry: Entry | null): boolean {
   if (!isOfConfiguration(file)) return false;
-  return file === entry?.file || (name ?? file.replace(/\.json$/, '')) === wanted;
+  return file === entry?.file || (name ?? file.replace(/^.*\/|\.json$/g, '')) === wanted;
 }
 
 function stateOf(entry: Entry | null, { state }: Health): FileState {

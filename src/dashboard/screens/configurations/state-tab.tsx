@@ -36,7 +36,7 @@ export function StateTab({ row }: { readonly row: ConfigurationRow }) {
         </div>
       )}
       {rollout !== undefined && <RolloutPanel rollout={rollout} />}
-      {entry !== null && <OverridesPanel name={row.name} revision={entry.revision} />}
+      {state !== 'never' && <OverridesPanel name={row.name} revision={entry?.revision} />}
       <div class="columns">
         <WhyPanel
           path={apiPath('configurations', row.name, 'why')}

@@ -52,6 +52,7 @@ export const text = {
   overrides: 'Changed beside the file',
   overridden: (number: number) => `${plural(number, 'field')} overridden`,
   madeHere: 'Made here, no file',
+  removedHere: 'Deleted, its file stays',
   managed: 'managed, since',
   setBy: (key: string) => `by ${key}, since`,
   resetField: 'Reset',
