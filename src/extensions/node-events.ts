@@ -98,9 +98,7 @@ export class EventQueue {
   async #run(): Promise<void> {
     this.#isRunning = true;
     await nextTurn();
-    while (this.#waiting.length > 0) {
-      await this.#handOver(this.#waiting.splice(0, BATCH));
-    }
+    while (this.#waiting.length > 0) await this.#handOver(this.#waiting.splice(0, BATCH));
     this.#isRunning = false;
   }
 
