@@ -17,8 +17,6 @@ export interface Beat {
 
 /** How many beats have to be missing. They are counted, because a machine that was suspended has missed none. */
 const MISSING = 5;
-/** How many seconds later the same loop is told again. */
-const AGAIN_S = 3600;
 
 let missing = 0;
 let beat: Beat | undefined;
@@ -40,7 +38,8 @@ function look({ codes, log }: Beat): void {
       for (const [extension, directory] of codes) {
         const [, file] = (urls.get(location.scriptId) ?? '').split(`${pathToFileURL(directory)}/`);
         if (file === undefined || missing < MISSING) continue;
-        missing = MISSING - AGAIN_S;
+        // The same loop is told again after an hour.
+        missing = -3600;
         const msg = `extension ${extension}: a loop in its ${file}, line ${location.lineNumber + 1}, holds up Drover, which answers nobody until it ends; kill -9 ends Drover, and instances go on`;
         const entry = { level: 50, time: Date.now(), pid: process.pid, extension, msg };
         appendFileSync(log, `${JSON.stringify(entry)}\n`);

@@ -32,8 +32,7 @@ export function followEvents(
       const from = before?.value.status.state ?? null;
       const to = after?.value.status.state ?? null;
       if (record === undefined || from === to) return;
-      const { configurationName } = record;
-      emit({ type: 'instance-state', instanceId, configurationName, from, to });
+      emit({ type: 'instance-state', instanceId, configurationName: record.configurationName, from, to });
     }),
     nodes.onChange((nodeId, after, before) => {
       const condition = after?.value.condition;
