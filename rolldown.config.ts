@@ -38,6 +38,7 @@ export default defineConfig({
     'session-owner-main': 'src/runtime/session/session-owner-main.ts',
     'pack-thread-main': 'src/templates/transfer/pack-thread-main.ts',
     'certificate-thread-main': 'src/channel/trust/certificate-thread-main.ts',
+    'loop-thread-main': 'src/extensions/loop-thread-main.ts',
   },
   platform: 'node',
   external: [...INSTALLED, /^swagger-ui-dist\//],

@@ -4,13 +4,16 @@
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { BUILT_INS } from '../extensions/built-in/built-ins.js';
 import type { ExtensionFaults } from '../extensions/extension-faults.js';
+import type { Beat } from '../extensions/loop-thread-main.js';
 import { ExtensionRegistry } from '../extensions/registry.js';
 import { removeUnfinishedWrites } from '../files/replace-file.js';
 import { RunningParts } from '../loop/lifecycle.js';
 import { pause } from '../loop/pause.js';
 import { SystemClock } from '../loop/system-clock.js';
+import { WorkerThread } from '../loop/worker-thread.js';
 import { DroverError, messageOf } from '../model/errors.js';
 import type { NodeConfiguration } from '../model/node.js';
 import { loadMainConfiguration } from '../node/main-configuration.js';
@@ -35,7 +38,7 @@ const FILES_AGAIN_MS = 2000;
 const START_ENDS_MS = 1000;
 /** How long the parts of a start that is given up may take to stop. The process then ends without them. */
 const STOP_MS = 3000;
-const LONGEST_INTERVAL_MS = 2 ** 31 - 1;
+const LOOP_PROGRAM = fileURLToPath(new URL('../loop-thread-main.js', import.meta.url));
 
 /** A master with its own wrapper, or a wrapper alone. */
 export type StartedNode = Daemon | MemberNode;
@@ -108,12 +111,15 @@ async function startParts(
   running.onStop(() => logger.info('Drover has ended'));
   logger.info({ version, node: configuration.nodeId, root: paths.root }, `Drover ${version} starts`);
 
-  // Keeps the process alive, because the clock's timers do not: a node that only waits for its master would exit.
-  const alive = setInterval(() => undefined, LONGEST_INTERVAL_MS);
-  running.onStop(() => clearInterval(alive));
-
   const shared = { clock: new SystemClock(), random: Math.random, logger, metrics: new Metrics() };
   const extensions = buildExtensions(configuration, paths, shared, faults);
+  const loops = new WorkerThread<Beat, void>({ program: LOOP_PROGRAM, name: 'loops', task: 'finds loops' });
+  running.onStop(() => loops.stop());
+  // Keeps the process alive, because the clock's timers do not: a node that only waits for its master would exit.
+  const alive = setInterval(() => {
+    if (extensions.codes.size > 0) loops.ask({ codes: extensions.codes, log: paths.droverLog }).catch(ignore);
+  }, 1000);
+  running.onStop(() => clearInterval(alive));
   const assembly: Assembly = {
     paths,
     configuration,

@@ -32,8 +32,7 @@ export function followEvents(
       const from = before?.value.status.state ?? null;
       const to = after?.value.status.state ?? null;
       if (record === undefined || from === to) return;
-      const { configurationName } = record;
-      emit({ type: 'instance-state', instanceId, configurationName, from, to });
+      emit({ type: 'instance-state', instanceId, configurationName: record.configurationName, from, to });
     }),
     nodes.onChange((nodeId, after, before) => {
       const condition = after?.value.condition;
@@ -98,9 +97,7 @@ export class EventQueue {
   async #run(): Promise<void> {
     this.#isRunning = true;
     await nextTurn();
-    while (this.#waiting.length > 0) {
-      await this.#handOver(this.#waiting.splice(0, BATCH));
-    }
+    while (this.#waiting.length > 0) await this.#handOver(this.#waiting.splice(0, BATCH));
     this.#isRunning = false;
   }
 

@@ -56,6 +56,8 @@ interface Entry {
 }
 
 export class ExtensionRegistry implements Part {
+  /** The directory with the code of each extension that was loaded, by its id. */
+  readonly codes = new Map<string, string>();
   readonly #options: ExtensionRegistryOptions;
   readonly #registrations = new Registrations();
   readonly #host: ExtensionHost;
@@ -109,11 +111,7 @@ export class ExtensionRegistry implements Part {
 
   get storages(): StorageProviders {
     return {
-      keys: () =>
-        this.#registrations
-          .entries('storage')
-          .map(([key]) => key)
-          .sort(),
+      keys: () => [...new Map(this.#registrations.entries('storage')).keys()].sort(),
       get: (key) => this.#registrations.get('storage', key),
     };
   }
@@ -182,6 +180,7 @@ export class ExtensionRegistry implements Part {
       if (module === undefined)
         throw new Error('there is no index.js, no index.mjs and no package.json that names another file');
       entry.module = module;
+      this.codes.set(id, module.directory);
       const settings = await readSettings(directory);
       const load = (): Promise<unknown> => loadModule(module.file);
       // The last line of the log names an extension whose loop holds up the start for ever.

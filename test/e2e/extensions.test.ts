@@ -1,5 +1,5 @@
 /** Extensions and storages in a real daemon: files from S3 in a working directory, and extensions that misbehave. Needs `npm run build`. */
-import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { runClient } from '../support/client/client-program.js';
@@ -190,5 +190,42 @@ describe('extensions that misbehave', () => {
     });
     expect(world.daemon.isRunning).toBe(true);
     expect(readFileSync(world.paths.droverLog, 'utf8')).not.toContain('a bug in Drover');
+  });
+
+  it('are named with the place of a loop that holds up the daemon', async () => {
+    write('quiet/index.js', 'export default { activate() {} };');
+    // It rests between its rounds, so that it takes no core from other tests.
+    write(
+      'stuck/lib/spin.js',
+      `const cell = new Int32Array(new SharedArrayBuffer(4));
+      export function spin() {
+        for (;;) Atomics.wait(cell, 0, 0, 10);
+      }`,
+    );
+    write(
+      'stuck/index.js',
+      `import { spin } from './lib/spin.js';
+      export default {
+        activate({ on }) {
+          on(({ type }) => void (type === 'configuration' && setImmediate(spin)));
+        },
+      };`,
+    );
+    await world.start();
+    world.configure('lobby', { command: 'exec sleep 1000' });
+    const line = await until(() => {
+      const lines = readFileSync(world.paths.droverLog, 'utf8').split('\n');
+      const found = lines.find((text) => text.includes('a loop in'));
+      expect(found).toBeDefined();
+      return JSON.parse(found ?? '');
+    });
+    expect(line).toMatchObject({
+      level: 50,
+      extension: 'stuck',
+      msg: expect.stringMatching(/^extension stuck: a loop in its lib\/spin\.js, line 3, holds up Drover, /),
+    });
+    rmSync(join(world.paths.extensions, 'stuck'), { recursive: true });
+    await world.restart();
+    await world.untilOnline('lobby', 1);
   });
 });

@@ -34,7 +34,8 @@ describe.skipIf(CHROMIUM === undefined)('the dashboard in Chromium (skipped wher
     await dashboard.signIn(shared.admin);
     const names = { instance: lobby?.id ?? '', configuration: 'lobby', node: 'node-a' };
     for (const screen of everyScreen({ ...names, template: 'examples/hello' })) {
-      await dashboard.show(screen);
+      // A fresh load of each address is seen at a desk.
+      await (size === 'desk' ? dashboard.show(screen) : dashboard.turnTo(screen));
       // Not the id: the next run has another one.
       await lookAt(dashboard, `${screen.replace(names.instance, 'one').replaceAll(/\W/g, '-')}-${size}`);
     }
@@ -45,7 +46,7 @@ describe.skipIf(CHROMIUM === undefined)('the dashboard in Chromium (skipped wher
     const dashboard = await shared.open(window);
     await dashboard.signIn(shared.admin);
     for (const screen of ['overview', 'instances', 'configurations', 'templates']) {
-      await dashboard.show(screen);
+      await dashboard.turnTo(screen);
       await lookAt(dashboard, `empty-${screen}-${size}`);
     }
   });
@@ -88,7 +89,7 @@ describe.skipIf(CHROMIUM === undefined)('the dashboard in Chromium (skipped wher
     for (const theme of THEMES) {
       await dashboard.page.emulateMedia({ colorScheme: theme });
       await dashboard.shoot(`${name}-${theme}`);
-      await expectAccessible(dashboard.page, `${name}, ${theme}`);
+      await expectAccessible(dashboard.page, `${name}, ${theme}`, theme === 'light' ? 'all' : 'colours');
     }
   }
 });

@@ -33,8 +33,8 @@ describe.skipIf(CHROMIUM === undefined)('the dashboard in Chromium (skipped wher
       await runLobbyAndArena();
       const dashboard = await openWith({ scope });
       const { page } = dashboard;
-      for (const screen of await screensOf('lobby')) await dashboard.show(screen);
-      await dashboard.show('instances');
+      for (const screen of await screensOf('lobby')) await dashboard.turnTo(screen);
+      await dashboard.turnTo('instances');
       await page.getByRole('row').filter({ hasText: 'arena' }).waitFor();
       expect((await page.getByRole('checkbox').count()) > 0).toBe(canOperate);
       expect(await page.getByRole('button', { name: 'New instance' }).count()).toBe(canOperate ? 1 : 0);
@@ -56,8 +56,8 @@ describe.skipIf(CHROMIUM === undefined)('the dashboard in Chromium (skipped wher
     await runLobbyAndArena();
     const dashboard = await openWith({ scope: 'ALL', configurations: ['lobby'] });
     const { page } = dashboard;
-    for (const screen of await screensOf('lobby')) await dashboard.show(screen);
-    await dashboard.show('instances');
+    for (const screen of await screensOf('lobby')) await dashboard.turnTo(screen);
+    await dashboard.turnTo('instances');
     await page.getByRole('row').filter({ hasText: 'lobby' }).waitFor();
     expect(await page.getByText('arena').count()).toBe(0);
     expect(await page.getByRole('link', { name: 'Templates' }).count()).toBe(0);
@@ -119,10 +119,10 @@ describe.skipIf(CHROMIUM === undefined)('the dashboard in Chromium (skipped wher
     const { page } = dashboard;
     await dashboard.signIn(shared.admin);
     for (const screen of await screensOf('lobby')) {
-      await dashboard.show(screen);
+      await dashboard.turnTo(screen);
       await expectHarmless(page, screen);
     }
-    await dashboard.show('overview');
+    await dashboard.turnTo('overview');
     await page.getByText(`${HOSTILE}.json`).waitFor();
     await page.keyboard.press('Control+k');
     await page.getByRole('dialog').getByRole('textbox').or(page.getByRole('combobox')).first().waitFor();

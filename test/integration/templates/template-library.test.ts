@@ -1,18 +1,10 @@
 import { spawnSync } from 'node:child_process';
-import {
-  chmodSync,
-  mkdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  symlinkSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { DroverError } from '../../../src/model/errors.js';
 import { TemplateLibrary } from '../../../src/templates/library/library.js';
+import { bytesRead } from '../../support/bytes-read.js';
 import { FakeClock } from '../../support/fake-clock.js';
 import {
   quietLogger,
@@ -54,11 +46,6 @@ function write(template: string, tree: Tree): void {
 async function digestOf(template: string): Promise<string | null> {
   const [group = '', name = ''] = template.split('/');
   return library.digest(group, name);
-}
-
-/** Bytes this process has read from files so far. */
-function bytesRead(): number {
-  return Number(/rchar: (\d+)/.exec(readFileSync('/proc/self/io', 'utf8'))?.[1]);
 }
 
 describe('the names', () => {

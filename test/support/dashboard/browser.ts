@@ -14,7 +14,8 @@ export const BROWSER_TIMEOUT_MS = 120_000;
 export function launchBrowser(): Promise<Browser> {
   return chromium.launch({
     ...(CHROMIUM !== undefined && { executablePath: CHROMIUM }),
-    args: ['--no-sandbox', '--disable-dev-shm-usage'],
+    // Without a graphics card the processor would play one, which takes a tenth more of it.
+    args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'],
     timeout: BROWSER_TIMEOUT_MS,
   });
 }

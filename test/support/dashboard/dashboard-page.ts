@@ -6,6 +6,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { expect } from 'vitest';
+import { text } from '../../../src/dashboard/app/text.js';
 import { BROWSER_TIMEOUT_MS } from './browser.js';
 
 /** Chromium logs each answer of 400 and more; a test that provokes such an answer names its status. */
@@ -84,9 +85,23 @@ export class DashboardPage {
   async show(screen: string): Promise<void> {
     // A page with another fragment would still show the screen before, so an empty page comes between.
     await this.page.goto('about:blank');
+    await this.#goUntilShown(screen);
+  }
+
+  /**
+   * Like `show`, but as a link does, for pages that are loaded already: a new load takes most of the processor's time. An
+   * address that has no screen comes between.
+   */
+  async turnTo(screen: string): Promise<void> {
+    await this.goTo('#/nowhere');
+    await this.page.getByRole('heading', { level: 1, name: text.notFound }).waitFor();
+    await this.#goUntilShown(screen);
+  }
+
+  async #goUntilShown(screen: string): Promise<void> {
     await this.goTo(`#/${screen}`);
     const main = this.page.locator('main');
-    await main.getByRole('heading', { level: 1 }).waitFor();
+    await main.getByRole('heading', { level: 1 }).filter({ hasNotText: text.notFound }).waitFor();
     await expect
       .poll(() => main.innerText(), { timeout: PATIENCE_MS })
       .not.toMatch(/^(?:Loading|Looking|Connecting)\b.*…$/m);

@@ -13,6 +13,14 @@ let steps: string[];
 let mode: TerminalMode;
 let isUnread: boolean;
 let writeFails: boolean;
+/** True: a busy machine does not set the terminal in time. */
+let isLate: boolean;
+/** True: the tool does not answer whether it has passed on everything. */
+let isSilent: boolean;
+let silences: number;
+let isServed: boolean;
+/** Called when bytes of Drover were written. */
+let onWritten: () => void;
 let input: LiteralInput;
 /** How often it was asked whether anything is unread. */
 let looks: number;
@@ -22,12 +30,19 @@ beforeEach(() => {
   mode = 'lines';
   isUnread = false;
   writeFails = false;
+  isLate = false;
+  isSilent = false;
+  silences = 0;
+  isServed = true;
+  onWritten = () => {};
   looks = 0;
   const terminal: InputTerminal = {
     mode: async () => mode,
     setLiteral: async (isLiteral) => {
+      if (isLate) return false;
       mode = isLiteral ? 'literal' : 'lines';
       steps.push(mode);
+      return true;
     },
     isUnread: async () => {
       looks += 1;
@@ -40,8 +55,13 @@ beforeEach(() => {
       write: async (_run, bytes) => {
         if (writeFails && bytes.length > 1) throw new Error('there is no session');
         steps.push(bytes.length > 9 ? `${bytes.length} bytes` : JSON.stringify(bytes.toString()));
+        if (bytes.length > 1) onWritten();
       },
-      flush: async () => undefined,
+      flush: async () => {
+        silences += isSilent ? 1 : 0;
+        if (isSilent || !isServed) throw new Error('the tool did not answer');
+      },
+      isServed: () => isServed,
     },
     run: RUN,
     terminal: () => terminal,
@@ -78,6 +98,36 @@ describe('what Drover sends', () => {
     mode = 'unknown';
     await expect(send('hi\n')).rejects.toThrow('the terminal did not answer in time: nothing was written');
     expect(steps).toEqual([]);
+  });
+
+  it('is refused when a busy machine does not make the terminal literal in time', async () => {
+    isLate = true;
+    await expect(send('hi\n')).rejects.toThrow('the terminal did not answer in time: nothing was written');
+    isLate = false;
+    await send('ho\n');
+    await untilSteps(KILL, KILL, 'literal', '"ho\\n"', 'lines');
+  });
+
+  it('keeps the terminal literal while the tool does not tell that it has passed on all', async () => {
+    onWritten = () => {
+      isSilent = true;
+    };
+    await send('x'.repeat(9000));
+    await until(() => expect(silences > 2 || steps.includes('lines')).toBe(true));
+    expect(steps).toEqual([KILL, 'literal', '9000 bytes']);
+    isSilent = false;
+    await until(() => {
+      input.look();
+      expect(steps.at(-1)).toBe('lines');
+    });
+  });
+
+  it('does not wait for a session that is gone', async () => {
+    onWritten = () => {
+      isServed = false;
+    };
+    await send('hi\n');
+    await untilSteps(KILL, 'literal', '"hi\\n"', 'lines');
   });
 
   it('waits in the terminal for a program that does not read, which is for people all the same', async () => {

@@ -19,12 +19,13 @@ const TERMINAL_BYTES = 4095;
 const PATIENCE_MS = [5, 10, 20, 40, 80, 160, 320, 400];
 const FIRST_LOOK_MS = 2000;
 const LONGEST_LOOK_MS = 60_000;
+const UNANSWERED = 'the terminal did not answer in time: nothing was written';
 
 /** The operations on the session's terminal that are needed here. */
 export type InputTerminal = Pick<SessionTerminal, 'mode' | 'setLiteral' | 'isUnread'>;
 
 interface LiteralInputOptions {
-  readonly tool: Pick<SessionTool, 'write' | 'flush' | 'mostUnreadBytes'>;
+  readonly tool: Pick<SessionTool, 'write' | 'flush' | 'isServed' | 'mostUnreadBytes'>;
   readonly run: SessionRun;
   /** The session's terminal; undefined: it has none yet. */
   readonly terminal: () => InputTerminal | undefined;
@@ -107,13 +108,13 @@ export class LiteralInput {
     if (this.#isLiteral) return true;
     const mode = await terminal.mode();
     // Bytes that a terminal edits and echoes would not be those that were sent.
-    if (mode === 'unknown') throw new Error('the terminal did not answer in time: nothing was written');
+    if (mode === 'unknown') throw new Error(UNANSWERED);
     if (mode === 'own') return false;
     if (mode === 'lines') {
       await this.#options.tool.write(this.#options.run, KILL_LINE);
       // Input that the program has read no longer counts as unread. Look twice, for the reason given in `#isRead`.
       if ((await this.#arrive(terminal)) && (await this.#arrive(terminal))) this.#sentBytes = 0;
-      await terminal.setLiteral(true);
+      if (!(await terminal.setLiteral(true))) throw new Error(UNANSWERED);
     }
     this.#isLiteral = true;
     return true;
@@ -133,7 +134,7 @@ export class LiteralInput {
   ): Promise<void> {
     const isRead = await this.#isRead(terminal, patience, signal);
     if (signal.aborted || (!isRead && this.#sentBytes > TERMINAL_BYTES)) return;
-    await terminal.setLiteral(false);
+    if (!(await terminal.setLiteral(false))) return;
     this.#isLiteral = false;
     if (isRead) this.#sentBytes = 0;
   }
@@ -152,8 +153,9 @@ export class LiteralInput {
 
   /** Resolves when the sent bytes are in the terminal, as far as it has space. True: the program has read them. */
   async #arrive(terminal: InputTerminal): Promise<boolean> {
-    // Ignore an error: a program that ends on its input ends its session too.
-    await this.#options.tool.flush(this.#options.run).catch(() => undefined);
-    return !(await terminal.isUnread());
+    const { tool, run } = this.#options;
+    // A program that ends on its input ends its session too. Otherwise a tool without an answer may hold bytes still.
+    const isLate = await tool.flush(run).catch(() => tool.isServed(run));
+    return isLate !== true && !(await terminal.isUnread());
   }
 }

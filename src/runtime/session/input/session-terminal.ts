@@ -57,10 +57,11 @@ export class SessionTerminal {
 
   /**
    * Makes the kernel pass on bytes as they are, or edit lines again. It changes a single flag (EXTPROC); all others
-   * stay as the program wants them. Never waits for unread output. Does nothing to a terminal that is gone.
+   * stay as the program wants them. Never waits for unread output. Does nothing to a terminal that is gone. False: a busy
+   * machine did not do it in time.
    */
-  async setLiteral(isLiteral: boolean): Promise<void> {
-    await this.#run('sh', `exec stty -drain ${isLiteral ? '' : '-'}extproc`);
+  async setLiteral(isLiteral: boolean): Promise<boolean> {
+    return (await this.#run('sh', `exec stty -drain ${isLiteral ? '' : '-'}extproc`, 'late')) !== 'late';
   }
 
   /**
