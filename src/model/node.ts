@@ -43,6 +43,8 @@ export const nodeRecordSchema = z.object({
 export type NodeRecord = z.output<typeof nodeRecordSchema>;
 
 const DEFAULT_PORT = 6000;
+/** Colours with enough contrast for white words, in both themes of the dashboard. */
+const CLUSTER_COLORS = ['red', 'orange', 'yellow', 'green', 'teal', 'blue', 'violet'] as const;
 
 const nodeFieldsSchema = z.strictObject({
   address: addressSchema.default('127.0.0.1').describe('address advertised to the cluster and to clients'),
@@ -50,6 +52,10 @@ const nodeFieldsSchema = z.strictObject({
   apiPort: portSchema.default(7000).describe('REST port'),
   nodeId: nameSchema.prefault(() => defaultNodeId()).describe('unique node identifier'),
   clusterName: nameSchema.default('drover').describe('cluster name shared by all members'),
+  clusterColor: z
+    .enum(CLUSTER_COLORS)
+    .optional()
+    .describe('colour of the cluster in the dashboard, so that nobody acts on the wrong cluster'),
   isMasterNode: z.boolean().default(true).describe('runs the API and owns authoritative state'),
   masterAddress: addressSchema.default('127.0.0.1'),
   masterPort: portSchema.default(6000),

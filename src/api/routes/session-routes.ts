@@ -76,6 +76,7 @@ export const whoamiSchema = z.object({
   address: z.string().describe('the address of the caller'),
   nodeId: z.string().describe('the node that answers'),
   clusterName: z.string(),
+  clusterColor: z.string().nullable().describe('its colour in the dashboard; null: config.json has none'),
   version: z.string().describe('the version of Drover on that node'),
 });
 export type Caller = z.output<typeof whoamiSchema>;
@@ -102,6 +103,7 @@ export const sessionRoutes: readonly Route[] = [
         address: request.ip,
         nodeId: configuration.nodeId,
         clusterName: configuration.clusterName,
+        clusterColor: configuration.clusterColor ?? null,
         version,
       };
     },

@@ -3,6 +3,7 @@ import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { Button, ButtonLink } from '../parts/button.js';
 import { Dialog } from '../parts/dialog.js';
+import { Icon, Mark } from '../parts/icon.js';
 import { Lazy } from '../parts/lazy.js';
 import { Empty } from '../parts/notes.js';
 import { Page } from '../parts/page.js';
@@ -27,26 +28,32 @@ export function Shell() {
   useEffect(() => {
     document.title = `${[title, ...(found?.path ?? [])].join(' · ')} · ${text.product}`;
   });
-  const side = (
-    <Side current={found?.name} onCommands={show('palette')} onHelp={show('help')} onDone={show(null)} />
-  );
+  const side = <Side current={found?.name} onHelp={show('help')} onDone={show(null)} />;
   return (
     <div class="shell">
       <div class="skip">
         <Button onPress={() => content.current?.focus()}>{text.skip}</Button>
       </div>
       <header class="side">
-        <div class="side-head">
-          <a class="brand" href={hrefOf([])}>
-            {text.product}
-            <span class="quiet">{session.caller.value?.clusterName}</span>
-          </a>
-          <div class="side-menu">
-            <Button onPress={show('menu')}>{text.menu}</Button>
-          </div>
-        </div>
+        <Brand />
         <div class="side-body">{side}</div>
       </header>
+      <search class="top">
+        <Cluster />
+        <div class="top-find">
+          <Button onPress={show('palette')}>
+            <Icon name="find" />
+            <span>{session.can('ALL') && session.isUnrestricted ? text.commands : text.goTo}</span>
+            <kbd>{text.commandsKey}</kbd>
+          </Button>
+        </div>
+        <div class="top-menu">
+          <Button onPress={show('menu')}>
+            <Icon name="menu" />
+            {text.menu}
+          </Button>
+        </div>
+      </search>
       <main class="content" id="content" ref={content} tabIndex={-1}>
         <ConnectionBanner />
         <NewerBanner />
@@ -66,6 +73,37 @@ export function Shell() {
       {open.value === 'help' && <KeyHelp onClose={show(null)} />}
       <ToastList />
     </div>
+  );
+}
+
+function Brand() {
+  return (
+    <a class="brand" href={hrefOf([])}>
+      <Mark />
+      {text.product}
+    </a>
+  );
+}
+
+/** The cluster by name and colour, so that nobody acts on the wrong one, and whether the page is live. */
+function Cluster() {
+  const { session, live } = useServices();
+  const { clusterName, clusterColor } = session.caller.value ?? {};
+  useEffect(() => {
+    document.documentElement.dataset.cluster = clusterColor ?? '';
+  }, [clusterColor]);
+  const isLive = live.connection.state.value.phase === 'live';
+  return (
+    <>
+      <a class="top-mark" href={hrefOf([])} aria-label={text.toOverview}>
+        <Mark />
+      </a>
+      <bdi class="cluster">{clusterName}</bdi>
+      <span class={`top-live tone-${isLive ? 'good' : 'still'}`}>
+        <Icon name={isLive ? 'good' : 'busy'} />
+        {isLive ? text.live : text.notLive}
+      </span>
+    </>
   );
 }
 
