@@ -3,6 +3,7 @@ import { hostname } from 'node:os';
 import { z } from 'zod';
 import { addressSchema, nameSchema, portSchema, runAsSchema } from './names.js';
 import { drainSchema } from './node-drain.js';
+import { CLUSTER_COLORS } from './plain/cluster-colors.js';
 import { CONFIGURATION_WRITES } from './plain/configuration-writes.js';
 import { storeSettingsSchema } from './settings/store-settings.js';
 
@@ -43,8 +44,6 @@ export const nodeRecordSchema = z.object({
 export type NodeRecord = z.output<typeof nodeRecordSchema>;
 
 const DEFAULT_PORT = 6000;
-/** Colours with enough contrast for white words, in both themes of the dashboard. */
-const CLUSTER_COLORS = ['red', 'orange', 'yellow', 'green', 'teal', 'blue', 'violet'] as const;
 
 const nodeFieldsSchema = z.strictObject({
   address: addressSchema.default('127.0.0.1').describe('address advertised to the cluster and to clients'),

@@ -1,6 +1,7 @@
 /** The frame of a signed-in page: navigation, banner, the screen of the address, palette and toasts. */
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
+import { CLUSTER_HUES } from '../../model/plain/cluster-colors.js';
 import { Button, ButtonLink } from '../parts/button.js';
 import { Dialog } from '../parts/dialog.js';
 import { Icon, Mark } from '../parts/icon.js';
@@ -90,7 +91,9 @@ function Cluster() {
   const { session, live } = useServices();
   const { clusterName, clusterColor } = session.caller.value ?? {};
   useEffect(() => {
-    document.documentElement.dataset.cluster = clusterColor ?? '';
+    const { style } = document.documentElement;
+    if (clusterColor != null)
+      style.setProperty('--cluster', `oklch(0.47 0.13 ${CLUSTER_HUES[clusterColor]})`);
   }, [clusterColor]);
   const isLive = live.connection.state.value.phase === 'live';
   return (

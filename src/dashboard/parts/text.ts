@@ -21,6 +21,7 @@ export const text = {
   keepMine: 'Save mine over theirs',
   copy: 'Copy',
   copied: 'Copied',
+  copyOf: (value: string) => `Copy ${value}`,
   loading: 'Loading…',
   notLoaded: 'This part could not be loaded. Drover may have been updated: reload the page.',
   broken: (message: string) => `This part has a fault: ${message}`,

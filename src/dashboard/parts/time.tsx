@@ -22,6 +22,17 @@ export function Time({ at }: { readonly at: number | null }) {
   );
 }
 
+/** How long something has been up. */
+export function Up({ since }: { readonly since: number }) {
+  const { clock } = useServices();
+  return <span title={exactTime(since)}>{durationText(clock.value - since)}</span>;
+}
+
+/** The time of the day, such as `18:24:04`. */
+export function clockTime(at: number): string {
+  return new Date(at).toTimeString().slice(0, 8);
+}
+
 export function exactTime(at: number): string {
   return EXACT.format(at);
 }
@@ -48,4 +59,12 @@ export function durationText(ms: number): string {
     .filter(([count]) => count > 0)
     .map(([count, unit]) => `${count} ${unit}`)
     .join(' ');
+}
+
+/** A sentence of the server with the time that is left in place of the one that it was written with. */
+export function countedDown(sentence: string, leftMs: number): string {
+  return sentence.replace(
+    /\b(in|waits) \d+ (?:d|h|min|s)(?: \d+ (?:h|min|s))?/,
+    `$1 ${durationText(leftMs)}`,
+  );
 }

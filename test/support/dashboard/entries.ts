@@ -11,6 +11,7 @@ export function anInstance(fields: Partial<InstanceInfo> = {}): InstanceInfo {
     configurationName: 'lobby',
     configurationRevision: 'r1',
     outdated: false,
+    startedAt: null,
     createdAt: 1_000,
     state: 'ONLINE',
     reason: null,

@@ -1,5 +1,6 @@
 /** One row of a grid: an entry with its cells, or the head of a group. On a phone an entry has two lines and an end. */
 import type { ComponentChildren } from 'preact';
+import type { Group } from '../../live/ordered-list.js';
 import { text } from '../text.js';
 import type { Column, GridProps, ShownRow } from './grid.js';
 
@@ -8,6 +9,7 @@ interface GridRowProps<T> {
   readonly row: ShownRow;
   readonly index: number;
   readonly startPx: number;
+  readonly heightPx: number;
   readonly isActive: boolean;
   readonly isPhone: boolean;
   readonly grid: GridProps<T>;
@@ -18,6 +20,7 @@ export function GridRow<T>(props: GridRowProps<T>) {
   if (row.kind === 'group')
     return (
       <RowFrame {...props} extra="grid-group">
+        {grid.selection !== undefined && <GroupCheck group={row.group} grid={grid} />}
         <div class="grid-cell" role="gridcell">
           <button
             type="button"
@@ -26,15 +29,16 @@ export function GridRow<T>(props: GridRowProps<T>) {
             aria-expanded={!row.isClosed}
             onClick={() => grid.onToggleGroup?.(row.group.name)}
           >
-            <span aria-hidden="true">{row.isClosed ? '▸' : '▾'}</span> {row.group.name}{' '}
-            <span class="quiet">{row.group.count}</span>
-          </button>
+            <span aria-hidden="true">{row.isClosed ? '▸' : '▾'}</span> {row.group.name}
+          </button>{' '}
+          <span class="quiet">{grid.aboutGroup?.(entriesOf(grid, row.group)) ?? row.group.count}</span>
         </div>
       </RowFrame>
     );
   const slot = grid.rows.at(row.place);
   if (slot === undefined) return null;
   const isChosen = grid.selection?.keys.has(slot.key) === true;
+  const line = props.isPhone ? '' : (grid.lineOf?.(slot.entry) ?? '');
   return (
     <RowFrame {...props} extra={isChosen ? 'grid-chosen' : ''} isChosen={isChosen}>
       {grid.selection !== undefined && (
@@ -55,8 +59,43 @@ export function GridRow<T>(props: GridRowProps<T>) {
       ) : (
         <DeskCells grid={grid} entry={slot.entry} />
       )}
+      {line !== '' && (
+        <div class="grid-note" role="gridcell" title={line}>
+          {line}
+        </div>
+      )}
+      {grid.actions !== undefined && !props.isPhone && (
+        <div class="grid-actions inline" role="gridcell">
+          {grid.actions(slot.entry)}
+        </div>
+      )}
     </RowFrame>
   );
+}
+
+function GroupCheck<T>({ group, grid }: { readonly group: Group; readonly grid: GridProps<T> }) {
+  const keys = slotsOf(grid, group).map(({ key }) => key);
+  return (
+    <div class="grid-cell grid-check" role="gridcell">
+      <label>
+        <input
+          type="checkbox"
+          tabIndex={-1}
+          checked={keys.every((key) => grid.selection?.keys.has(key) === true)}
+          onChange={() => grid.selection?.onToggleMany(keys)}
+        />
+        <span class="hidden-text">{text.selectRow(group.name)}</span>
+      </label>
+    </div>
+  );
+}
+
+function slotsOf<T>({ rows }: GridProps<T>, { start, count }: Group) {
+  return Array.from({ length: count }, (_, place) => rows.at(start + place)).flatMap((slot) => slot ?? []);
+}
+
+function entriesOf<T>(grid: GridProps<T>, group: Group): T[] {
+  return slotsOf(grid, group).map(({ entry }) => entry);
 }
 
 function RowFrame<T>(
@@ -73,7 +112,7 @@ function RowFrame<T>(
       role="row"
       aria-rowindex={props.index + 2}
       aria-selected={props.isChosen}
-      style={{ transform: `translateY(${props.startPx}px)` }}
+      style={{ transform: `translateY(${props.startPx}px)`, height: `${props.heightPx}px` }}
     >
       {props.children}
     </div>
@@ -92,7 +131,7 @@ function DeskCells<T>({ grid, entry }: CellsProps<T>) {
       class={column.isNumber === true ? 'grid-cell number' : 'grid-cell'}
       role="gridcell"
     >
-      {place === 0 ? linked(grid, entry, column) : column.cell(entry)}
+      {linked(column, entry, place === 0 ? grid.hrefOf?.(entry) : column.linkOf?.(entry))}
     </div>
   ));
 }
@@ -104,14 +143,17 @@ function PhoneCells<T>({ grid, entry }: CellsProps<T>) {
   return (
     <>
       <div class="grid-cell" role="gridcell">
-        <div class="grid-line">{parts('first').map((column) => linked(grid, entry, column))}</div>
+        <div class="grid-line">
+          {parts('first').map((column) => linked(column, entry, grid.hrefOf?.(entry)))}
+        </div>
         <div class="grid-line quiet">
-          {parts('second').map((column) => (
-            <span key={column.label}>
-              {column.isNumber === true && `${column.label} `}
-              {column.cell(entry)}
-            </span>
-          ))}
+          {grid.lineOf?.(entry) ||
+            parts('second').map((column) => (
+              <span key={column.label}>
+                {column.isNumber === true && `${column.label} `}
+                {column.cell(entry)}
+              </span>
+            ))}
         </div>
       </div>
       <div class="grid-cell grid-end" role="gridcell">
@@ -121,10 +163,10 @@ function PhoneCells<T>({ grid, entry }: CellsProps<T>) {
   );
 }
 
-function linked<T>({ hrefOf }: GridProps<T>, entry: T, column: Column<T>): ComponentChildren {
-  if (hrefOf === undefined) return column.cell(entry);
+function linked<T>(column: Column<T>, entry: T, href: string | undefined): ComponentChildren {
+  if (href === undefined) return column.cell(entry);
   return (
-    <a key={column.label} href={hrefOf(entry)} tabIndex={-1}>
+    <a key={column.label} href={href} tabIndex={-1}>
       {column.cell(entry)}
     </a>
   );

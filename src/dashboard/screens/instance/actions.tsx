@@ -5,6 +5,7 @@ import type { SendableSignal } from '../../../model/plain/sendable-signals.js';
 import { apiPath } from '../../api/api-client.js';
 import { Button } from '../../parts/button.js';
 import { Confirm } from '../../parts/dialog.js';
+import { Icon } from '../../parts/icon.js';
 import { Menu } from '../../parts/menu.js';
 import { INSTANCE_ACTIONS, type InstanceAction, type PendingActions } from '../../parts/pending-actions.js';
 import { text as parts } from '../../parts/text.js';
@@ -14,6 +15,8 @@ import { text } from './text.js';
 
 /** The signals that servers have uses for besides their end. */
 const OFFERED_SIGNALS: readonly SendableSignal[] = ['SIGHUP', 'SIGUSR1', 'SIGUSR2'];
+
+const KINDS = { start: 'main', stop: 'normal', restart: 'normal', delete: 'risky' } as const;
 
 interface ActionsProps {
   readonly instance: InstanceInfo;
@@ -65,7 +68,8 @@ export function Actions({ instance, pending }: ActionsProps) {
         <>
           {state !== 'STOPPED' && <Menu label={text.signal} items={signals} />}
           {possible.map((action) => (
-            <Button key={action} kind={action === 'start' ? 'main' : 'normal'} onPress={() => press(action)}>
+            <Button key={action} kind={KINDS[action]} onPress={() => press(action)}>
+              <Icon name={action} />
               {parts.action[action]}
             </Button>
           ))}

@@ -9,6 +9,8 @@ export const text = {
   gone: (id: string) => `There is no instance ${id}`,
   goneHint: 'It was removed, or the address is mistyped.',
   toList: 'To all instances',
+  all: 'Instances',
+  up: 'Up',
   loading: 'Loading the instance…',
   left: (id: string) => `Instance ${id} was removed.`,
   leftLog: (id: string, node: string | undefined) =>
@@ -75,6 +77,9 @@ export const text = {
     upTo: (line: number) => `from line ${count(line)} on, the newest first.`,
     stopped: 'Stopped.',
     further: 'Find more',
+    place: (place: number, all: number) => `${count(place)} of ${count(all)}`,
+    newer: 'Newer',
+    older: 'Older',
     stop: 'Stop',
     close: 'Close',
     most: (value: number) => `Only the newest ${count(value)} are shown: search for more of the line.`,
@@ -85,6 +90,8 @@ export const text = {
     notRunning: 'It reads commands when it runs',
     history: 'History',
     send: 'Send',
+    sendLines: (value: number) => `Send ${lines(value)}?`,
+    linesHint: 'They go to the program in this order, each as a line of its own:',
   },
   usage: {
     title: 'Usage',
@@ -124,6 +131,8 @@ export const text = {
     code: (code: number) => `exit code ${code}`,
     signal: (signal: string) => `ended by ${signal}`,
     unknown: 'its end was not seen',
+    rule: (run: number, end: string, lasted: string | null, time: string) =>
+      `run ${run}: ${end}${lasted === null ? '' : ` after ${lasted}`} · ${time}`,
     ended: 'Ended',
     lasted: 'Lasted',
     memory: 'Most memory',
@@ -132,6 +141,7 @@ export const text = {
   },
   details: {
     facts: 'Instance',
+    id: 'Id',
     configuration: 'Configuration',
     node: 'Node',
     address: 'Address',

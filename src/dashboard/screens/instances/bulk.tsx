@@ -1,9 +1,9 @@
 /** Start, stop, restart and delete of the selected instances. A dialog shows all names first. */
-import { useSignal } from '@preact/signals';
 import type { InstanceInfo } from '../../../model/instance.js';
 import type { Api } from '../../api/api-client.js';
 import { Button } from '../../parts/button.js';
 import { Confirm } from '../../parts/dialog.js';
+import { Icon } from '../../parts/icon.js';
 import {
   INSTANCE_ACTIONS,
   type InstanceAction,
@@ -18,54 +18,68 @@ import { text } from './text.js';
 /** How many calls run at once. */
 const AT_ONCE = 6;
 
+/** An action on instances that waits for an answer in the dialog. */
+export interface Asked {
+  readonly action: InstanceAction;
+  readonly instances: readonly InstanceInfo[];
+}
+
 interface BulkProps {
   readonly chosen: readonly InstanceInfo[];
-  readonly pending: PendingActions;
+  readonly onAsk: (asked: Asked) => void;
   readonly onClear: () => void;
 }
 
-export function Bulk({ chosen, pending, onClear }: BulkProps) {
-  const { api, toasts } = useServices();
-  const asked = useSignal<InstanceAction | null>(null);
-  const perform = async (action: InstanceAction): Promise<void> => {
-    pending.ask(action, chosen);
-    const refused = await performAll(api, action, chosen);
-    for (const id of refused.keys()) pending.forget(id);
-    const [first] = refused.values();
-    if (first !== undefined) throw new Error(text.someFailed(refused.size, first));
-    toasts.done(parts.done(action, text.names(chosen.length)));
-    onClear();
-  };
+export function Bulk({ chosen, onAsk, onClear }: BulkProps) {
   return (
     <div class="inline bulk">
       <strong>{text.chosen(chosen.length)}</strong>
       {INSTANCE_ACTIONS.map((action) => (
         <Button
           key={action}
-          onPress={() => {
-            asked.value = action;
-          }}
+          kind={action === 'delete' ? 'risky' : 'normal'}
+          onPress={() => onAsk({ action, instances: chosen })}
         >
+          <Icon name={action} />
           {parts.action[action]}
         </Button>
       ))}
       <Button kind="quiet" onPress={onClear}>
         {text.clear}
       </Button>
-      {asked.value !== null && (
-        <Confirm
-          title={parts.ask(asked.value, text.names(chosen.length))}
-          explanation={text.explain[asked.value]}
-          names={chosen.map(({ id, configurationName }) => `${id} ${configurationName}`)}
-          action={parts.action[asked.value]}
-          isDanger={asked.value === 'delete'}
-          onConfirm={() => perform(asked.value ?? 'start')}
-          onClose={() => {
-            asked.value = null;
-          }}
-        />
-      )}
     </div>
+  );
+}
+
+/** Asks with all names, then acts. `onDone`: called when no instance has refused. */
+export function AskedDialog(props: {
+  readonly asked: Asked;
+  readonly pending: PendingActions;
+  readonly onDone: () => void;
+  readonly onClose: () => void;
+}) {
+  const { api, toasts } = useServices();
+  const { pending, onDone, onClose } = props;
+  const { action, instances } = props.asked;
+  const perform = async (): Promise<void> => {
+    pending.ask(action, instances);
+    const refused = await performAll(api, action, instances);
+    for (const id of refused.keys()) pending.forget(id);
+    const [first] = refused.values();
+    if (first !== undefined) throw new Error(text.someFailed(refused.size, first));
+    toasts.done(parts.done(action, text.names(instances.length)));
+    onDone();
+  };
+  return (
+    <Confirm
+      title={parts.ask(action, text.names(instances.length))}
+      explanation={text.explain[action]}
+      names={instances.map(({ id, configurationName }) => `${id} ${configurationName}`)}
+      action={parts.action[action]}
+      isDanger={action === 'delete'}
+      onConfirm={perform}
+      onClose={onClose}
+    />
   );
 }
 

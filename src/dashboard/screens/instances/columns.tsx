@@ -1,10 +1,13 @@
 /** The columns of the instances' table: what each shows, and how each sorts. */
 import type { InstanceInfo } from '../../../model/instance.js';
-import { addressOf, cores, count, megabytes, NOTHING } from '../../parts/amounts.js';
+import type { Topics } from '../../../watch-client/topics.js';
+import { addressOf, BYTES_IN_MB, count, megabytes, NOTHING } from '../../parts/amounts.js';
 import type { Column } from '../../parts/grid/grid.js';
+import { Bar } from '../../parts/meter.js';
 import type { PendingActions } from '../../parts/pending-actions.js';
 import { InstanceBadge } from '../../parts/state-badge.js';
-import { Time } from '../../parts/time.js';
+import { Time, Up } from '../../parts/time.js';
+import { hrefOf } from '../../router/place.js';
 import { text } from './text.js';
 
 export type ColumnId = keyof typeof text.label;
@@ -17,33 +20,39 @@ export const DEFAULT_COLUMNS: readonly ColumnId[] = [
   'node',
   'address',
   'players',
-  'created',
-  'message',
+  'up',
+  'cpu',
+  'ram',
+  'restarts',
 ];
 
 /** The columns on a phone, which has two lines for each instance. */
 export const PHONE_COLUMNS: readonly ColumnId[] = ['configuration', 'state', 'node', 'address'];
 
-/** States that need attention come first. */
+/** The instances that are not well come first, then those that start, run and are stopped. */
 const STATE_ORDER: Readonly<Record<InstanceInfo['state'], number>> = {
   OFFLINE: 0,
-  CREATING: 1,
-  ONLINE: 2,
-  STOPPED: 3,
+  CREATING: 2,
+  ONLINE: 3,
+  STOPPED: 4,
 };
+
+function rankOf({ state, message }: InstanceInfo): number {
+  return state === 'CREATING' && message !== null ? 1 : STATE_ORDER[state];
+}
 
 export const SORTS: Readonly<Record<ColumnId, (instance: InstanceInfo) => string | number>> = {
   id: ({ id }) => id,
   configuration: ({ configurationName }) => configurationName,
-  state: ({ state }) => STATE_ORDER[state],
+  state: (instance) => `${rankOf(instance)} ${instance.configurationName}`,
   node: ({ wrapperNodeId = '' }) => wrapperNodeId,
   address: addressOf,
   players: ({ players }) => players ?? -1,
-  ram: ({ allocatedRamMB }) => allocatedRamMB,
+  up: ({ startedAt }) => -(startedAt ?? 0),
   cpu: ({ allocatedCpu }) => allocatedCpu,
+  ram: ({ allocatedRamMB }) => allocatedRamMB,
   restarts: ({ restarts }) => restarts,
   created: ({ createdAt }) => createdAt,
-  message: messageOf,
 };
 
 export const COLUMN_IDS = Object.keys(SORTS).filter(isColumn);
@@ -52,69 +61,56 @@ export function isColumn(name: string): name is ColumnId {
   return Object.hasOwn(SORTS, name);
 }
 
-/** All columns, in the order of the table. */
+type InstanceColumn = Column<InstanceInfo> & { readonly id: ColumnId };
+
+/** All columns, in the order of the table. `usage`: what each instance uses now. */
 export function instanceColumns(
   pending: PendingActions,
-): readonly (Column<InstanceInfo> & { readonly sortAs: ColumnId })[] {
-  const column = (id: ColumnId, rest: Omit<Column<InstanceInfo>, 'label' | 'sortAs'>) => ({
-    label: text.label[id],
-    sortAs: id,
-    ...rest,
-  });
+  usage: ReadonlyMap<string, Topics['usage']>,
+): readonly InstanceColumn[] {
+  const column = (
+    id: ColumnId,
+    width: number,
+    cell: InstanceColumn['cell'],
+    rest: Partial<InstanceColumn> = {},
+  ): InstanceColumn => ({ id, label: text.label[id], sortAs: id, width, cell, phone: 'second', ...rest });
   return [
-    column('id', { width: 110, phone: 'first', cell: ({ id }) => <span class="mono">{id}</span> }),
-    column('configuration', {
-      width: 140,
+    column('id', 96, ({ id }) => <span class="mono">{id}</span>, { phone: 'first' }),
+    column('configuration', 140, ({ configurationName: name }) => <strong>{name}</strong>, {
       grow: 1,
       phone: 'first',
-      cell: ({ configurationName }) => configurationName,
+      linkOf: ({ configurationName }) => hrefOf(['configurations', configurationName]),
     }),
-    column('state', {
-      width: 130,
+    column('state', 116, (instance) => <InstanceBadge instance={instance} pending={pending} />, {
       phone: 'end',
-      cell: (instance) => <InstanceBadge instance={instance} pending={pending} />,
     }),
-    column('node', {
-      width: 110,
-      grow: 0.7,
-      phone: 'second',
-      cell: ({ wrapperNodeId }) => wrapperNodeId ?? <span class="quiet">{text.notPlaced}</span>,
+    column('node', 90, ({ wrapperNodeId }) => wrapperNodeId ?? <span class="quiet">{text.notPlaced}</span>, {
+      grow: 0.6,
+      linkOf: ({ wrapperNodeId }) => wrapperNodeId && hrefOf(['nodes', wrapperNodeId]),
     }),
-    column('address', {
-      width: 170,
-      phone: 'second',
-      cell: (instance) => addressOf(instance) || NOTHING,
+    // An address without a port leads nowhere.
+    column('address', 150, (one) => (one.allocatedPort === undefined ? NOTHING : addressOf(one)), {
+      grow: 0.4,
     }),
-    column('players', { width: 90, isNumber: true, phone: 'second', cell: playersOf }),
-    column('ram', {
-      width: 90,
+    column('players', 84, playersOf, { isNumber: true }),
+    column('up', 96, ({ startedAt }) => (startedAt === null ? NOTHING : <Up since={startedAt} />)),
+    column('cpu', 108, ({ id, allocatedCpu }) => {
+      const percent = usage.get(id)?.cpuPercent ?? null;
+      const least = allocatedCpu || 100;
+      return <Bar share={(percent ?? 0) / least} words={percent === null ? null : text.percent(percent)} />;
+    }),
+    column('ram', 116, ({ id, allocatedRamMB }) => {
+      const used = (usage.get(id)?.memoryBytes ?? 0) / BYTES_IN_MB;
+      return <Bar share={used / allocatedRamMB} words={used === 0 ? null : megabytes(used)} />;
+    }),
+    column('restarts', 86, ({ restarts }) => (restarts === 0 ? NOTHING : count(restarts)), {
       isNumber: true,
-      phone: 'second',
-      cell: ({ allocatedRamMB }) => megabytes(allocatedRamMB),
     }),
-    column('cpu', {
-      width: 100,
-      isNumber: true,
-      phone: 'second',
-      cell: ({ allocatedCpu }) => cores(allocatedCpu),
-    }),
-    column('restarts', {
-      width: 90,
-      isNumber: true,
-      phone: 'second',
-      cell: ({ restarts }) => count(restarts),
-    }),
-    column('created', { width: 120, phone: 'second', cell: ({ createdAt }) => <Time at={createdAt} /> }),
-    column('message', {
-      width: 160,
-      grow: 1.6,
-      phone: 'second',
-      cell: (instance) => <span title={messageOf(instance)}>{messageOf(instance)}</span>,
-    }),
+    column('created', 120, ({ createdAt }) => <Time at={createdAt} />),
   ];
 }
 
-function messageOf({ message, warning, outdated }: InstanceInfo): string {
+export function messageOf({ message, warning, outdated }: InstanceInfo): string {
   return message ?? warning ?? (outdated ? text.outdated : '');
 }
 

@@ -1,8 +1,11 @@
 /** Search, state, groups, order and columns of the table. On a phone, a button opens all of them but the search. */
 import { useSignal } from '@preact/signals';
+import type { InstanceInfo } from '../../../model/instance.js';
+import { count } from '../../parts/amounts.js';
 import { Button } from '../../parts/button.js';
 import { FindInput, Select } from '../../parts/form.js';
 import { Menu } from '../../parts/menu.js';
+import { Dot, toneOf } from '../../parts/state-badge.js';
 import { text as parts } from '../../parts/text.js';
 import { usePhone } from '../../parts/use-phone.js';
 import type { QueryChanges } from '../../router/place.js';
@@ -12,10 +15,12 @@ import { columnsQuery, GROUPS, type InstancesView, STATES, sortQuery } from './v
 
 interface FilterBarProps {
   readonly view: InstancesView;
+  /** How many instances are in each state. */
+  readonly counts: Readonly<Record<InstanceInfo['state'], number>>;
   readonly onChange: (changes: QueryChanges) => void;
 }
 
-export function FilterBar({ view, onChange }: FilterBarProps) {
+export function FilterBar({ view, counts, onChange }: FilterBarProps) {
   const isPhone = usePhone().value;
   const isOpen = useSignal(false);
   return (
@@ -31,23 +36,28 @@ export function FilterBar({ view, onChange }: FilterBarProps) {
           {text.filter}
         </Button>
       )}
-      {(!isPhone || isOpen.value) && <Choices view={view} onChange={onChange} isPhone={isPhone} />}
+      {(!isPhone || isOpen.value) && (
+        <Choices view={view} counts={counts} onChange={onChange} isPhone={isPhone} />
+      )}
     </div>
   );
 }
 
-function Choices({ view, onChange, isPhone }: FilterBarProps & { readonly isPhone: boolean }) {
+function Choices({ view, counts, onChange, isPhone }: FilterBarProps & { readonly isPhone: boolean }) {
   return (
     <>
-      <Select
-        label={text.state}
-        value={view.state}
-        options={[
-          { value: '', label: text.allStates },
-          ...STATES.map((state) => ({ value: state, label: parts.states[state] })),
-        ]}
-        onChange={(state) => onChange({ state: state || undefined })}
-      />
+      <div class="inline" role="group" aria-label={text.state}>
+        {STATES.filter((state) => counts[state] > 0 || view.state === state).map((state) => (
+          <Button
+            key={state}
+            isPressed={view.state === state}
+            onPress={() => onChange({ state: view.state === state ? undefined : state })}
+          >
+            <Dot tone={toneOf(state)} />
+            {parts.states[state]} <span class="quiet">{count(counts[state])}</span>
+          </Button>
+        ))}
+      </div>
       <Select
         label={text.group}
         value={view.groupBy}
@@ -61,11 +71,18 @@ function Choices({ view, onChange, isPhone }: FilterBarProps & { readonly isPhon
       <div class="bar-end">
         <Menu
           label={text.columns}
-          items={COLUMN_IDS.filter((id) => id !== 'id').map((id) => ({
-            label: text.label[id],
-            isChecked: view.columns.includes(id),
-            onPress: () => onChange(columnsQuery(view, id)),
-          }))}
+          items={[
+            {
+              label: text.compact,
+              isChecked: view.isDense,
+              onPress: () => onChange({ rows: view.isDense ? undefined : 'compact' }),
+            },
+            ...COLUMN_IDS.filter((id) => id !== 'id').map((id) => ({
+              label: text.label[id],
+              isChecked: view.columns.includes(id),
+              onPress: () => onChange(columnsQuery(view, id)),
+            })),
+          ]}
         />
       </div>
     </>
@@ -73,7 +90,7 @@ function Choices({ view, onChange, isPhone }: FilterBarProps & { readonly isPhon
 }
 
 /** A menu for the order, on a phone only: on wider pages the heads of the columns sort. */
-function Order({ view, onChange }: FilterBarProps) {
+function Order({ view, onChange }: Omit<FilterBarProps, 'counts'>) {
   return (
     <>
       <Select

@@ -1,7 +1,7 @@
 /** The texts of the screen Instances. */
-import { plural } from '../../parts/amounts.js';
+import { count, plural } from '../../parts/amounts.js';
 
-const names = (count: number): string => plural(count, 'instance');
+const names = (number: number): string => plural(number, 'instance');
 
 export const text = {
   names,
@@ -9,15 +9,23 @@ export const text = {
   search: 'Find',
   searchHint: 'id, configuration, node, address or message',
   state: 'State',
-  allStates: 'All',
   group: 'Group by',
   noGroup: 'Nothing',
   columns: 'Columns',
+  compact: 'Compact rows',
+  groupAbout: (online: number, all: number, players: number, nodes: number) =>
+    [
+      `${count(online)}/${count(all)}`,
+      ...(players > 0 ? [plural(players, 'player')] : []),
+      plural(nodes, 'node'),
+    ].join(' · '),
+  log: 'Log',
+  percent: (value: number) => `${value < 10 ? value.toFixed(1) : count(Math.round(value))} %`,
   filter: 'Filter',
   sort: 'Sort by',
   descending: 'Descending',
   counted: (shown: number, all: number) => (shown === all ? names(all) : `${shown} of ${names(all)}`),
-  chosen: (count: number) => `${names(count)} selected`,
+  chosen: (number: number) => `${names(number)} selected`,
   clear: 'Clear selection',
   label: {
     id: 'Instance',
@@ -30,7 +38,7 @@ export const text = {
     cpu: 'CPU',
     restarts: 'Restarts',
     created: 'Age',
-    message: 'Message',
+    up: 'Up',
   },
   notPlaced: 'not placed',
   outdated: 'has older content: its rollout replaces it',

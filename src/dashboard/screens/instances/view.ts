@@ -15,14 +15,15 @@ export interface InstancesView {
   readonly sort: ColumnId;
   readonly isDescending: boolean;
   readonly columns: readonly ColumnId[];
+  readonly isDense: boolean;
 }
 
 export const STATES: readonly InstanceInfo['state'][] = ['ONLINE', 'CREATING', 'OFFLINE', 'STOPPED'];
-const DEFAULT_SORT: ColumnId = 'configuration';
+const DEFAULT_SORT: ColumnId = 'state';
 
 /** Reads the settings. An unknown word in the address counts as not set. */
 export function readView(query: Readonly<Record<string, string>>, isPhone: boolean): InstancesView {
-  const { find = '', state, group, sort = '', columns } = query;
+  const { find = '', state, group, sort = '', columns, rows } = query;
   const name = sort.replace(/^-/, '');
   return {
     find,
@@ -30,6 +31,7 @@ export function readView(query: Readonly<Record<string, string>>, isPhone: boole
     groupBy: GROUPS.find((one) => one === group) ?? '',
     sort: isColumn(name) ? name : DEFAULT_SORT,
     isDescending: sort.startsWith('-'),
+    isDense: rows === 'compact',
     columns:
       columns === undefined
         ? isPhone

@@ -29,6 +29,8 @@ export const text = {
   instances,
   ofThese: (many: number, configuration: string) => `${count(many)} of ${configuration}`,
   cells: (node: string) => `Instances on ${node}`,
+  free: (amount: string) => `${amount} free`,
+  used: (amount: string) => `${amount} used · `,
   more: (many: number) => `+ ${count(many)} more`,
   /** Short labels of the reserved amounts; the list has no room for more. */
   inRow: { ram: 'RAM', cpu: 'CPU' },

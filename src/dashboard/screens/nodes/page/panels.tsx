@@ -10,7 +10,7 @@ import { Table, type TableColumn } from '../../../parts/table/table.js';
 import { Time } from '../../../parts/time.js';
 import { hrefOf } from '../../../router/place.js';
 import { useOrderedList, useServices, useTopic } from '../../../services/services.js';
-import { CellStrip, useShown } from '../cell-strip.js';
+import { CellMap, useShown } from '../cell-map.js';
 import { type NodeEntry, PLACED, PlacedCells } from '../node.js';
 import { NodeMeters } from '../node-actions.js';
 import { text } from '../text.js';
@@ -159,12 +159,14 @@ export function InstancesPanel({ node }: { readonly node: NodeEntry }) {
         )
       ) : (
         <div class="panel-text" {...shown.events}>
-          <CellStrip
-            label={text.cells(node.nodeId)}
+          <CellMap
+            node={node}
             instances={instances}
             more={count - instances.length}
             shown={shown.name}
+            ratio={5}
           />
+          <p class="quiet">{shown.words || text.pointAt}</p>
           <div>
             <ButtonLink href={hrefOf(['instances'], { find: node.nodeId })}>{text.openInstances}</ButtonLink>
           </div>
