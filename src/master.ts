@@ -154,7 +154,7 @@ export class Master implements Part {
   }
 
   /** The figures of instances and services in `/metrics`. */
-  metricSources(): Omit<MetricSources, 'configurationFileErrors'> {
+  metricSources(): Omit<MetricSources, 'configurationFileErrors' | 'health'> {
     const { configurations, rollouts, instanceStates } = this.state;
     return {
       unreadableRecords: () => this.state.unreadableCounts(),

@@ -154,6 +154,7 @@ export class SeveralMasters implements Part {
       editor: follower,
       others: {
         faults: () => [...this.templates.faults(), ...others.faults()],
+        onFaults: (listener) => others.onFaults(listener),
         reload: (asked) => others.reload(asked),
       },
       configurations,

@@ -18,6 +18,7 @@ import type { NodeRecord } from '../model/node.js';
 import { sumOfUsage } from '../model/run/instance-usage.js';
 import { hexFile, SecretDirectory } from '../node/secret-files.js';
 import { fileFigures } from '../operations/configuration-file-list.js';
+import { listHealth } from '../operations/configuration-health.js';
 import { substitute } from '../runtime/command/variables.js';
 import { AuditLog } from '../telemetry/audit-log.js';
 import { addFileGauges, addLeadershipGauges, addNodeGauges } from '../telemetry/gauges.js';
@@ -123,7 +124,14 @@ export async function startMaster(assembly: Assembly, before?: WithoutState): Pr
   await running.start(templates);
   running.onStop(() => candidate.stop());
   if (several !== undefined) await running.start(several.search);
-  metrics.addSources({ ...master.metricSources(), configurationFileErrors: () => files.ownErrors().length });
+  metrics.addSources({
+    ...master.metricSources(),
+    configurationFileErrors: () => files.ownErrors().length,
+    *health() {
+      for (const { name: configuration, health } of listHealth(dependencies))
+        yield { configuration, state: health.state };
+    },
+  });
   addFileGauges(metrics.registry, metrics.namingRegistry, () =>
     fileFigures({ ...dependencies, configurationFiles: files }),
   );

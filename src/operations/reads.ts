@@ -18,6 +18,7 @@ import type { Configuration, ConfigurationRecord } from '../model/configuration.
 import type { ConfigurationHistory } from '../model/configuration-history.js';
 import type { ConfigurationOverrides } from '../model/configuration-overrides.js';
 import type { InstanceRecord } from '../model/instance.js';
+import type { InstanceWord } from '../model/instance-word.js';
 import type { NodeConfiguration, NodeRecord } from '../model/node.js';
 import type { DrainProgress } from '../model/node-drain.js';
 import type { RolloutRecord } from '../model/rollout.js';
@@ -25,6 +26,7 @@ import type { InstanceUsage } from '../model/run/instance-usage.js';
 import type { KeptDirectory } from '../model/run/left-directory.js';
 import type { InstanceCounts } from '../state/instance-counts.js';
 import type { UnreadableRecord } from '../state/master-state.js';
+import type { LookupReader } from '../store/lookup.js';
 import type { MirrorReader } from '../store/mirror.js';
 import type { LocalTemplates } from '../templates/library/local-templates.js';
 
@@ -39,6 +41,8 @@ export interface Reads {
   readonly revisions: Pick<MirrorReader<Configuration>, 'get'>;
   /** How many instances have each content, by hash. */
   readonly instanceRevisions: Pick<InstanceCounts<string>, 'of'>;
+  readonly instanceWords: Pick<InstanceCounts<InstanceWord>, 'of' | 'entries'>;
+  readonly instancesByConfiguration: Pick<LookupReader<string>, 'get'>;
   readonly histories: Pick<MirrorReader<ConfigurationHistory>, 'get'>;
   /** The changes of callers to configurations whose files Drover does not write. */
   readonly overrides: MirrorReader<ConfigurationOverrides>;
@@ -53,6 +57,7 @@ export interface Reads {
     | 'inGit'
     | 'inspect'
     | 'isOffCommit'
+    | 'onLook'
     | 'ownErrors'
     | 'place'
     | 'readings'

@@ -6,6 +6,7 @@ import type { Configuration, ConfigurationRecord } from '../model/configuration.
 import type { ConfigurationHistory } from '../model/configuration-history.js';
 import type { ConfigurationOverrides } from '../model/configuration-overrides.js';
 import { hasEndedByItself, type InstanceRecord, type InstanceState, instanceOf } from '../model/instance.js';
+import { type InstanceWord, wordOf } from '../model/instance-word.js';
 import type { NodeRecord } from '../model/node.js';
 import type { RolloutRecord } from '../model/rollout.js';
 import { decoderOf } from '../store/decoder.js';
@@ -53,6 +54,8 @@ export class MasterState {
   /** How many instances each configuration has, by their state and by the revision that they were made from. */
   readonly instanceStates: InstanceCounts<InstanceState>;
   readonly instanceRevisions: InstanceCounts<string>;
+  /** How many instances of each configuration do well, fail or wait, for its health. */
+  readonly instanceWords: InstanceCounts<InstanceWord>;
   readonly configurationsByHash: LookupReader<string>;
   /** The configurations whose history has a revision, by revision. */
   readonly historiesByRevision: LookupReader<string>;
@@ -113,6 +116,7 @@ export class MasterState {
     );
     this.instanceStates = new InstanceCounts(this.instances, ({ status }) => status.state);
     this.instanceRevisions = new InstanceCounts(this.instances, ({ revision }) => revision);
+    this.instanceWords = new InstanceCounts(this.instances, wordOf);
     this.configurationsByHash = this.configurations.lookup((record) => [record.hash]);
     this.historiesByRevision = this.histories.lookup(({ contents }) => [
       ...new Set(contents.map(({ revision }) => revision)),

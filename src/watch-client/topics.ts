@@ -1,5 +1,6 @@
 /** The topics with entries: the type and the key of an entry. */
 import type { NodeState } from '../api/routes/cluster-routes.js';
+import type { ConfigurationHealth } from '../explain/concerns.js';
 import type { Configuration } from '../model/configuration.js';
 import type { InstanceInfo } from '../model/instance.js';
 import type { InstanceUsage } from '../model/run/instance-usage.js';
@@ -14,6 +15,7 @@ export interface Topics {
     readonly revision: string;
     readonly configuration: Configuration;
   };
+  readonly health: ConfigurationHealth;
   readonly nodes: NodeState;
   readonly templates: { readonly group: string; readonly name: string; readonly storage: string };
   readonly rollouts: ShownRollout;
@@ -29,6 +31,7 @@ export type TopicName = keyof Topics;
 export const KEY_OF: { readonly [Name in TopicName]: (entry: Topics[Name]) => string } = {
   instances: ({ id }) => id,
   configurations: ({ name }) => name,
+  health: ({ name }) => name,
   nodes: ({ nodeId }) => nodeId,
   templates: ({ group, name }) => `${group}/${name}`,
   rollouts: ({ configurationName }) => configurationName,

@@ -2,15 +2,14 @@
 import type { NodeExplanation } from '../../explain/explanation.js';
 import { renderNodeExplanation } from '../../explain/render.js';
 import { countBy } from '../../model/plain/count-by.js';
-import { countText, durationText, instantText } from '../../model/words.js';
+import { durationText, instantText } from '../../model/words.js';
 import type { ClusterStatus, ListedNode } from '../../operations/cluster-status.js';
 import { type Columns, describe, fieldsOf, listOf, noInput, tableOf, type View } from '../command.js';
-import { describeFileErrors, describeRemoved } from '../file-errors.js';
 import { offeredRuntimes } from '../runtime-text.js';
 import { describeDrain, markOf } from './drain-text.js';
 
-/** The most unreadable records that `cluster status` names. */
-const MOST_UNREADABLE = 20;
+/** How many things that are not well `cluster status` names. */
+const MOST_CONCERNS = 50;
 
 const NODE_COLUMNS: Columns<ListedNode> = {
   NODE: ({ nodeId }) => nodeId,
@@ -55,7 +54,7 @@ export const CLUSTER_COMMANDS = {
 };
 
 async function describeStatus({ status, nodes }: ClusterOverview, view: View): Promise<string> {
-  const { brokenFiles, belowMinimum } = status;
+  const shown = status.concerns.slice(0, MOST_CONCERNS);
   const head = await fieldsOf({
     cluster: status.clusterName,
     ...(status.masters.length > 1 && { leader: describeLeader(status) }),
@@ -67,47 +66,21 @@ async function describeStatus({ status, nodes }: ClusterOverview, view: View): P
   });
   const table = await tableOf(
     view,
-    ['BELOW MINIMUM', 'ONLINE', 'MINIMUM', 'WHY'],
-    belowMinimum.map(({ name, online, minimum, why }) => [name, online, minimum, why]),
-    'every configuration has its minimum ONLINE',
+    ['NOT WELL', 'STATUS', 'SINCE', 'WHY'],
+    shown.map(({ name, word, since, text }) => [name, word, since && durationText(view.now - since), text]),
+    'everything is well',
   );
+  const more = status.concerns.length - shown.length;
   const drained = status.drains.flatMap(({ nodeId, drain }) => describeDrain(nodeId, drain));
   if (drained.length > 0) drained.unshift('');
-  const broken = brokenFiles.length === 0 ? [] : ['', ...describeFileErrors(brokenFiles)];
-  return [
-    head,
-    ...drained,
-    '',
-    table,
-    ...describeRemoved(status.removed),
-    ...broken,
-    ...describeUnreadable(status),
-    ...(status.apiCertificate?.problem == null
-      ? []
-      : ['', `TLS of the API: ${status.apiCertificate.problem}`]),
-  ].join('\n');
+  const rest = more === 0 ? [] : [`and ${more} more ("cluster status -o json" has all)`];
+  return [head, ...drained, '', table, ...rest].join('\n');
 }
 
 function describeLeader({ leader, masters }: ClusterStatus): string {
   const others = `of ${masters.length} masters (${masters.join(', ')})`;
   if (leader === null) return `none at the moment, ${others}`;
   return `${leader.nodeId} since ${instantText(leader.since)}, term ${leader.epoch}, ${others}`;
-}
-
-function describeUnreadable({ unreadableRecords }: ClusterStatus): string[] {
-  if (unreadableRecords.length === 0) return [];
-  const kept =
-    unreadableRecords.length === 1
-      ? 'It is kept as it is, and what it stands for is left alone'
-      : 'They are kept as they are, and what they stand for is left alone';
-  return [
-    '',
-    `${countText(unreadableRecords.length, 'stored record')} cannot be read. ${kept}:`,
-    ...unreadableRecords.slice(0, MOST_UNREADABLE).map(({ key, problem }) => `  ${key}: ${problem}`),
-    ...(unreadableRecords.length > MOST_UNREADABLE
-      ? [`  and ${unreadableRecords.length - MOST_UNREADABLE} more ("cluster status -o json" names all)`]
-      : []),
-  ];
 }
 
 function describeCondition({ condition, cordoned, drain }: ListedNode): string {

@@ -55,12 +55,10 @@ const OVERRIDES: Columns<ShownOverride> = {
 
 const MOST_VALUE_CHARS = 40;
 
-/** The text of `config list` for a file that is not in force. */
-const FILE_WORDS: Readonly<Record<Exclude<ConfigurationSummary['fileState'], 'in-force'>, string>> = {
+/** The text of `config list` for a file whose state is not in the word for the configuration's health. */
+const FILE_WORDS: Readonly<Partial<Record<ConfigurationSummary['fileState'], string>>> = {
   pending: 'file pending',
-  broken: 'file broken',
   shadowed: 'file shadowed',
-  'held-back': 'held back',
   conflict: 'file conflict',
 };
 
@@ -248,18 +246,18 @@ const ABOVE_WORDS: Readonly<Record<ScaledConfiguration['above'], string>> = {
 };
 
 function statusOf(summary: ConfigurationSummary, now: number): string {
-  const { fileState, inGit, outdated, warnings } = summary;
+  const { health, fileState, inGit, outdated, warnings } = summary;
   const { overridden = 0, overriddenSince = null }: Partial<ConfigurationSummary> = summary;
   const age = overriddenSince === null ? '' : ` for ${durationText(now - overriddenSince)}`;
   const git = fileInGitText(inGit);
-  const words = [
+  return [
+    health.text,
     ...(overridden === 0 ? [] : [`${countText(overridden, 'field')} overridden${age}`]),
-    ...(fileState === 'in-force' ? [] : [FILE_WORDS[fileState]]),
+    ...(FILE_WORDS[fileState] === undefined ? [] : [FILE_WORDS[fileState]]),
     ...(git === undefined ? [] : [git]),
     ...(warnings.length === 0 ? [] : [countText(warnings.length, 'warning')]),
     ...(outdated === 0 ? [] : [`${outdated} outdated`]),
-  ];
-  return words.length === 0 ? 'ok' : words.join(', ');
+  ].join(', ');
 }
 
 function describeReload(reloaded: ConfigurationReload): string {

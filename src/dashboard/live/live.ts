@@ -38,6 +38,7 @@ export class Live {
     this.stores = {
       instances: make('instances'),
       configurations: make('configurations'),
+      health: make('health'),
       nodes: make('nodes'),
       templates: make('templates'),
       rollouts: make('rollouts'),

@@ -46,6 +46,7 @@ import {
   instanceRecordSchema,
   statusOf,
 } from '../../../src/model/instance.js';
+import { wordOf } from '../../../src/model/instance-word.js';
 import {
   type NodeConfiguration,
   type NodeRecord,
@@ -178,6 +179,8 @@ export class ApiWorld {
     decode: (value) => nodeRecordSchema.parse(value),
   });
   readonly #instanceRevisions = new InstanceCounts(this.instances, ({ revision }) => revision);
+  readonly #instanceWords = new InstanceCounts(this.instances, wordOf);
+  readonly #instancesByConfiguration = this.instances.lookup(({ configurationName }) => [configurationName]);
   readonly tokens = new InstanceTokens(Buffer.alloc(32, 7), creationOfKept(this.instances));
   readonly audit = new RecordedAudit(this.clock);
   /** Metrics without the figures of a master's state; a test may add some. */
@@ -189,7 +192,7 @@ export class ApiWorld {
     nodes: this.#nodes,
     overrides: this.overrides,
     rollouts: this.rollouts,
-    instancesByConfiguration: this.instances.lookup(({ configurationName }) => [configurationName]),
+    instancesByConfiguration: this.#instancesByConfiguration,
     instancesByNode: this.instances.lookup(({ placement }) => (placement === null ? [] : [placement.nodeId])),
     histories: { get: () => undefined },
     files: NO_FILES,
@@ -228,6 +231,8 @@ export class ApiWorld {
   /** The usage of instances, by instance. */
   readonly instanceUsages = new Map<string, InstanceUsage>();
   readonly fileErrors: ConfigurationFileError[] = [];
+  /** Tells the readers of `fileErrors` that these have changed. */
+  tellFiles: () => void = () => undefined;
   readonly fileWarnings: ConfigurationFileWarning[] = [];
   /** The configuration files that are not as their commit has them. */
   readonly offCommit = new Set<string>();
@@ -414,6 +419,8 @@ export class ApiWorld {
       version: '0.0.0-test',
       instances: this.instances,
       instanceRevisions: this.#instanceRevisions,
+      instanceWords: this.#instanceWords,
+      instancesByConfiguration: this.#instancesByConfiguration,
       unreadable: () => [],
       configurations: this.configurations,
       nodes: this.#nodes,
@@ -454,6 +461,10 @@ export class ApiWorld {
         },
         errors: () => this.fileErrors,
         ownErrors: () => this.fileErrors,
+        onLook: (listener) => {
+          this.tellFiles = listener;
+          return () => undefined;
+        },
         waiting: () => new Set(),
         conflicts: () => [],
         readings: () => new Map(),

@@ -1,11 +1,11 @@
 /** The concerns first, then the figures of the cluster, then the latest events. */
+import { concernsOf } from '../../../explain/concerns.js';
 import { count } from '../../parts/amounts.js';
 import { Empty, Failure } from '../../parts/notes.js';
 import { Page, Panel } from '../../parts/page.js';
 import { hrefOf } from '../../router/place.js';
 import { useAsked, useEntries, useRound, useServices, useTopic } from '../../services/services.js';
-import { concernsOf } from './attention.js';
-import { readClusterState } from './cluster-state.js';
+import { NOT_READ, readClusterState } from './cluster-state.js';
 import { ConcernList } from './concern-list.js';
 import { Figures } from './figures.js';
 import './overview.css';
@@ -18,21 +18,17 @@ export function Screen() {
   const { session } = useServices();
   const instances = useEntries('instances');
   const nodes = useEntries('nodes');
-  const rollouts = useEntries('rollouts');
-  const isLoaded = useTopic('instances').isLoaded.value && useTopic('nodes').isLoaded.value;
+  const configurations = useEntries('health');
+  const isLoaded = [useTopic('instances'), useTopic('nodes'), useTopic('health')].every(
+    (topic) => topic.isLoaded.value,
+  );
   const round = useRound();
   const asked = useAsked(
     (api, signal) => readClusterState(api, { isUnrestricted: session.isUnrestricted, signal }),
     [round],
   );
-  const { value: state, error } = asked.value;
-  const concerns = concernsOf({
-    state,
-    instances: instances.values(),
-    nodes: nodes.values(),
-    rollouts: rollouts.values(),
-    canOperate: session.can('OPERATE'),
-  });
+  const { value: state = NOT_READ, error } = asked.value;
+  const concerns = concernsOf({ ...state, nodes: nodes.values(), configurations: configurations.values() });
   return (
     <Page title={text.title}>
       {error !== null && <Failure error={error} onRetry={asked.again} />}
