@@ -9,7 +9,7 @@ import { Lazy } from '../parts/lazy.js';
 import { Empty } from '../parts/notes.js';
 import { Page } from '../parts/page.js';
 import { text as parts } from '../parts/text.js';
-import { exactTime } from '../parts/time.js';
+import { exactTime } from '../parts/times.js';
 import { hrefOf } from '../router/place.js';
 import { useServices } from '../services/services.js';
 import { type Found, mayShow, SCREENS, screenAt, screensFor } from './screens.js';

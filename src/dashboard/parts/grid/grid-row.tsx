@@ -1,6 +1,5 @@
 /** One row of a grid: an entry with its cells, or the head of a group. On a phone an entry has two lines and an end. */
 import type { ComponentChildren } from 'preact';
-import type { Group } from '../../live/ordered-list.js';
 import { text } from '../text.js';
 import type { Column, GridProps, ShownRow } from './grid.js';
 
@@ -17,10 +16,20 @@ interface GridRowProps<T> {
 
 export function GridRow<T>(props: GridRowProps<T>) {
   const { row, grid } = props;
-  if (row.kind === 'group')
+  if (row.kind === 'group') {
+    const slots = Array.from({ length: row.group.count }, (_, place) =>
+      grid.rows.at(row.group.start + place),
+    );
+    const keys = slots.flatMap((one) => one?.key ?? []);
     return (
       <RowFrame {...props} extra="grid-group">
-        {grid.selection !== undefined && <GroupCheck group={row.group} grid={grid} />}
+        {grid.selection !== undefined && (
+          <CheckCell
+            label={row.group.name}
+            isChecked={keys.every((key) => grid.selection?.keys.has(key) === true)}
+            onToggle={() => grid.selection?.onToggleMany(keys)}
+          />
+        )}
         <div class="grid-cell" role="gridcell">
           <button
             type="button"
@@ -31,10 +40,13 @@ export function GridRow<T>(props: GridRowProps<T>) {
           >
             <span aria-hidden="true">{row.isClosed ? '▸' : '▾'}</span> {row.group.name}
           </button>{' '}
-          <span class="quiet">{grid.aboutGroup?.(entriesOf(grid, row.group)) ?? row.group.count}</span>
+          <span class="quiet">
+            {grid.aboutGroup?.(slots.flatMap((one) => one?.entry ?? [])) ?? row.group.count}
+          </span>
         </div>
       </RowFrame>
     );
+  }
   const slot = grid.rows.at(row.place);
   if (slot === undefined) return null;
   const isChosen = grid.selection?.keys.has(slot.key) === true;
@@ -42,17 +54,11 @@ export function GridRow<T>(props: GridRowProps<T>) {
   return (
     <RowFrame {...props} extra={isChosen ? 'grid-chosen' : ''} isChosen={isChosen}>
       {grid.selection !== undefined && (
-        <div class="grid-cell grid-check" role="gridcell">
-          <label>
-            <input
-              type="checkbox"
-              tabIndex={-1}
-              checked={isChosen}
-              onChange={() => grid.selection?.onToggle(slot.key)}
-            />
-            <span class="hidden-text">{text.selectRow(slot.key)}</span>
-          </label>
-        </div>
+        <CheckCell
+          label={slot.key}
+          isChecked={isChosen}
+          onToggle={() => grid.selection?.onToggleMany([slot.key])}
+        />
       )}
       {props.isPhone ? (
         <PhoneCells grid={grid} entry={slot.entry} />
@@ -73,29 +79,19 @@ export function GridRow<T>(props: GridRowProps<T>) {
   );
 }
 
-function GroupCheck<T>({ group, grid }: { readonly group: Group; readonly grid: GridProps<T> }) {
-  const keys = slotsOf(grid, group).map(({ key }) => key);
+function CheckCell(props: {
+  readonly label: string;
+  readonly isChecked: boolean;
+  readonly onToggle: () => void;
+}) {
   return (
     <div class="grid-cell grid-check" role="gridcell">
       <label>
-        <input
-          type="checkbox"
-          tabIndex={-1}
-          checked={keys.every((key) => grid.selection?.keys.has(key) === true)}
-          onChange={() => grid.selection?.onToggleMany(keys)}
-        />
-        <span class="hidden-text">{text.selectRow(group.name)}</span>
+        <input type="checkbox" tabIndex={-1} checked={props.isChecked} onChange={props.onToggle} />
+        <span class="hidden-text">{text.selectRow(props.label)}</span>
       </label>
     </div>
   );
-}
-
-function slotsOf<T>({ rows }: GridProps<T>, { start, count }: Group) {
-  return Array.from({ length: count }, (_, place) => rows.at(start + place)).flatMap((slot) => slot ?? []);
-}
-
-function entriesOf<T>(grid: GridProps<T>, group: Group): T[] {
-  return slotsOf(grid, group).map(({ entry }) => entry);
 }
 
 function RowFrame<T>(

@@ -39,7 +39,6 @@ interface RowSource<T> {
 
 interface GridSelection {
   readonly keys: ReadonlySet<string>;
-  readonly onToggle: (key: string) => void;
   /** Selects all of these rows, or none of them when all are selected. */
   readonly onToggleMany: (keys: readonly string[]) => void;
   /** Selects all rows that the filter lets through, or no row. */
@@ -111,7 +110,7 @@ export function Grid<T>(props: GridProps<T>) {
     }
     const slot = rows.at(shown.place);
     if (slot === undefined) return;
-    if (kind === 'select') selection?.onToggle(slot.key);
+    if (kind === 'select') selection?.onToggleMany([slot.key]);
     else if (props.hrefOf !== undefined) location.hash = props.hrefOf(slot.entry);
   };
   const onKey = (event: KeyboardEvent): void => {

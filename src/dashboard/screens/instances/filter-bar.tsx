@@ -4,12 +4,13 @@ import type { InstanceInfo } from '../../../model/instance.js';
 import { count } from '../../parts/amounts.js';
 import { Button } from '../../parts/button.js';
 import { FindInput, Select } from '../../parts/form.js';
+import { COLUMN_IDS, isColumn } from '../../parts/instances/columns.js';
+import { text as columns } from '../../parts/instances/text.js';
 import { Menu } from '../../parts/menu.js';
 import { Dot, toneOf } from '../../parts/state-badge.js';
 import { text as parts } from '../../parts/text.js';
 import { usePhone } from '../../parts/use-phone.js';
 import type { QueryChanges } from '../../router/place.js';
-import { COLUMN_IDS, isColumn } from './columns.js';
 import { text } from './text.js';
 import { columnsQuery, GROUPS, type InstancesView, STATES, sortQuery } from './view.js';
 
@@ -63,7 +64,7 @@ function Choices({ view, counts, onChange, isPhone }: FilterBarProps & { readonl
         value={view.groupBy}
         options={[
           { value: '', label: text.noGroup },
-          ...GROUPS.map((group) => ({ value: group, label: text.label[group] })),
+          ...GROUPS.map((group) => ({ value: group, label: columns.label[group] })),
         ]}
         onChange={(group) => onChange({ group: group || undefined })}
       />
@@ -78,7 +79,7 @@ function Choices({ view, counts, onChange, isPhone }: FilterBarProps & { readonl
               onPress: () => onChange({ rows: view.isDense ? undefined : 'compact' }),
             },
             ...COLUMN_IDS.filter((id) => id !== 'id').map((id) => ({
-              label: text.label[id],
+              label: columns.label[id],
               isChecked: view.columns.includes(id),
               onPress: () => onChange(columnsQuery(view, id)),
             })),
@@ -96,7 +97,7 @@ function Order({ view, onChange }: Omit<FilterBarProps, 'counts'>) {
       <Select
         label={text.sort}
         value={view.sort}
-        options={COLUMN_IDS.map((id) => ({ value: id, label: text.label[id] }))}
+        options={COLUMN_IDS.map((id) => ({ value: id, label: columns.label[id] }))}
         onChange={(id) => isColumn(id) && onChange({ sort: id })}
       />
       <Button isPressed={view.isDescending} onPress={() => onChange(sortQuery(view, view.sort))}>

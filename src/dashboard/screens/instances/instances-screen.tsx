@@ -5,13 +5,13 @@ import type { InstanceInfo } from '../../../model/instance.js';
 import { Button, ButtonLink } from '../../parts/button.js';
 import { DialogButton, FormDialog } from '../../parts/dialog.js';
 import { Grid } from '../../parts/grid/grid.js';
+import { instanceColumns, isColumn, messageOf, NAME_COLUMN } from '../../parts/instances/columns.js';
 import { NoRows } from '../../parts/notes.js';
 import { Page } from '../../parts/page.js';
 import { usePhone } from '../../parts/use-phone.js';
 import { hrefOf } from '../../router/place.js';
 import { useEntries, useOrderedList, useServices, useTopic } from '../../services/services.js';
 import { type Asked, AskedDialog, Bulk } from './bulk.js';
-import { instanceColumns, isColumn, messageOf, NAME_COLUMN } from './columns.js';
 import { FilterBar } from './filter-bar.js';
 import './instances.css';
 import { Choice } from '../../parts/form.js';
@@ -98,9 +98,6 @@ export function Screen() {
           selection: {
             keys: chosen.value,
             isAll: instances.length > 0 && instances.length === list.count,
-            onToggle: (key: string) => {
-              chosen.value = toggled(chosen.value, key);
-            },
             onToggleMany: (keys: readonly string[]) => {
               const isAll = keys.every((key) => chosen.value.has(key));
               const rest = [...chosen.value].filter((key) => !keys.includes(key));

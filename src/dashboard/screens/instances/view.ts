@@ -2,8 +2,14 @@
 import type { InstanceInfo } from '../../../model/instance.js';
 import type { Order } from '../../live/ordered-list.js';
 import { addressOf } from '../../parts/amounts.js';
+import {
+  type ColumnId,
+  DEFAULT_COLUMNS,
+  isColumn,
+  PHONE_COLUMNS,
+  SORTS,
+} from '../../parts/instances/columns.js';
 import type { QueryChanges } from '../../router/place.js';
-import { type ColumnId, DEFAULT_COLUMNS, isColumn, PHONE_COLUMNS, SORTS } from './columns.js';
 
 export const GROUPS = ['configuration', 'node', 'state'] as const;
 type GroupBy = (typeof GROUPS)[number];

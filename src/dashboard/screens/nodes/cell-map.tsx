@@ -6,7 +6,7 @@
 import { useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
 import type { InstanceInfo } from '../../../model/instance.js';
-import { count, megabytes, plural } from '../../parts/amounts.js';
+import { megabytes, plural } from '../../parts/amounts.js';
 import { Dot, toneOf } from '../../parts/state-badge.js';
 import { text as parts } from '../../parts/text.js';
 import { hrefOf } from '../../router/place.js';
@@ -23,11 +23,9 @@ interface CellMapProps {
   readonly shown: string;
   /** The width of the map by its height. */
   readonly ratio: number;
-  /** True on a phone, where cells are too small to press: the map is only a picture. */
-  readonly isPicture?: boolean;
 }
 
-export function CellMap({ node, instances, more, shown, ratio, isPicture = false }: CellMapProps) {
+export function CellMap({ node, instances, more, shown, ratio }: CellMapProps) {
   const { resources, capacity, nodeId } = node;
   const sorted = instances.toSorted((a, b) => b.allocatedRamMB - a.allocatedRamMB);
   const sizes = sorted.map(({ allocatedRamMB }) => Math.max(1, allocatedRamMB));
@@ -46,7 +44,7 @@ export function CellMap({ node, instances, more, shown, ratio, isPicture = false
           instance={instance}
           area={areas[place]}
           isOther={shown !== '' && shown !== instance.configurationName}
-          place={isPicture ? null : place}
+          isFirst={place === 0}
         />
       ))}
       {rest > 0 && (
@@ -71,29 +69,12 @@ interface CellProps {
   readonly instance: InstanceInfo;
   readonly area: Area | undefined;
   readonly isOther: boolean;
-  /** The place on the map; null: the map is only a picture. */
-  readonly place: number | null;
+  readonly isFirst: boolean;
 }
 
-function Cell({ instance, area, isOther, place }: CellProps) {
+function Cell({ instance, area, isOther, isFirst }: CellProps) {
   const { id, configurationName, state, message, players, allocatedRamMB } = instance;
   const tone = toneOf(state);
-  const style = `cell tone-${tone}${isOther ? ' cell-other' : ''}`;
-  const content = (
-    <>
-      {tone !== 'good' && <Dot tone={tone} />}
-      <span class="cell-words" aria-hidden="true">
-        {configurationName}
-        {(players ?? 0) > 0 && ` · ${count(players ?? 0)}`}
-      </span>
-    </>
-  );
-  if (place === null)
-    return (
-      <span class={style} style={styleOf(area)}>
-        {content}
-      </span>
-    );
   const words = [
     `${configurationName} ${id}: ${parts.states[state]}`,
     ...(players === null ? [] : [plural(players, 'player')]),
@@ -102,14 +83,18 @@ function Cell({ instance, area, isOther, place }: CellProps) {
   ].join(', ');
   return (
     <a
-      class={style}
+      class={`cell tone-${tone}${isOther ? ' cell-other' : ''}`}
       href={hrefOf(['instances', id])}
       style={styleOf(area)}
       title={words}
-      tabIndex={place === 0 ? 0 : -1}
+      tabIndex={isFirst ? 0 : -1}
       data-configuration={configurationName}
     >
-      {content}
+      {tone !== 'good' && <Dot tone={tone} />}
+      <span class="cell-words" aria-hidden="true">
+        {configurationName}
+        {(players ?? 0) > 0 && ` · ${players}`}
+      </span>
       <span class="hidden-text">{words}</span>
     </a>
   );

@@ -1,18 +1,15 @@
-/** The concerns first, then the figures of the cluster, then the latest events. */
+/** One line of numbers, the wall of configurations and what needs somebody. */
 import { concernsOf } from '../../../explain/concerns.js';
+import { HEALTH_TONES } from '../../../explain/health-states.js';
 import { count } from '../../parts/amounts.js';
 import { Empty, Failure } from '../../parts/notes.js';
 import { Page, Panel } from '../../parts/page.js';
-import { hrefOf } from '../../router/place.js';
 import { useAsked, useEntries, useRound, useServices, useTopic } from '../../services/services.js';
 import { NOT_READ, readClusterState } from './cluster-state.js';
 import { ConcernList } from './concern-list.js';
-import { Figures } from './figures.js';
 import './overview.css';
-import type { ClusterEvent } from '../../live/recent-events.js';
-import { Badge, type Tone } from '../../parts/state-badge.js';
-import { Time } from '../../parts/time.js';
 import { text } from './text.js';
+import { Figures, Wall } from './wall.js';
 
 export function Screen() {
   const { session } = useServices();
@@ -29,8 +26,18 @@ export function Screen() {
   );
   const { value: state = NOT_READ, error } = asked.value;
   const concerns = concernsOf({ ...state, nodes: nodes.values(), configurations: configurations.values() });
+  const online = [...instances.values()].filter(({ state }) => state === 'ONLINE').length;
+  const unwell = [...configurations.values()].filter(({ health }) => HEALTH_TONES[health.state] === 'bad');
+  const title = (
+    <>
+      <span class="hidden-text">{text.title} </span>
+      {isLoaded && instances.size > 0 ? text.online(online, instances.size) : text.title}
+    </>
+  );
   return (
-    <Page title={text.title}>
+    <Page title={title}>
+      {isLoaded && <Figures unwell={unwell.length} />}
+      {isLoaded && <Wall configurations={configurations.values()} />}
       {error !== null && <Failure error={error} onRetry={asked.again} />}
       <Panel title={text.attention} {...(concerns.length > 0 && { about: count(concerns.length) })}>
         {concerns.length > 0 ? (
@@ -39,12 +46,6 @@ export function Screen() {
           <NoConcern isLoaded={isLoaded} isNew={instances.size === 0} />
         )}
       </Panel>
-      {isLoaded && <Figures />}
-      {isLoaded && (
-        <Panel title={text.lastEvents}>
-          <EventList />
-        </Panel>
-      )}
     </Page>
   );
 }
@@ -54,44 +55,4 @@ function NoConcern({ isLoaded, isNew }: { readonly isLoaded: boolean; readonly i
   if (!isNew) return <Empty title={text.nothing} hint={text.nothingHint} />;
   const link = ['configurations', text.toConfigurations] as const;
   return <Empty title={text.noConfigurations} hint={text.noConfigurationsHint} link={link} />;
-}
-
-const TONES: Readonly<Record<ClusterEvent['what'], Tone>> = {
-  made: 'busy',
-  online: 'good',
-  offline: 'bad',
-  stopped: 'still',
-  removed: 'still',
-  connected: 'good',
-  returning: 'busy',
-  lost: 'bad',
-};
-
-/** The latest events, the newest first. */
-function EventList() {
-  const { live } = useServices();
-  const events = live.events.list.value;
-  if (events.length === 0) return <Empty title={text.noEvents} hint={text.noEventsHint} />;
-  return (
-    <ul class="events">
-      {events.map((event) => (
-        <li key={event.key} class="event">
-          <Badge tone={TONES[event.what]} label={text.events[event.what]} />
-          <div class="event-words">
-            <Subject event={event} />
-            {event.message !== null && <span class="quiet"> {event.message}</span>}
-          </div>
-          <span class="quiet">
-            <Time at={event.at} />
-          </span>
-        </li>
-      ))}
-    </ul>
-  );
-}
-
-function Subject({ event: { instance, node, what } }: { readonly event: ClusterEvent }) {
-  if (instance === null) return <a href={hrefOf(['nodes'])}>{text.node(node ?? '')}</a>;
-  const name = `${instance.configurationName} ${instance.id}`;
-  return what === 'removed' ? <span>{name}</span> : <a href={hrefOf(['instances', instance.id])}>{name}</a>;
 }

@@ -4,7 +4,7 @@
 import { useSignal } from '@preact/signals';
 import { Component, Fragment } from 'preact';
 import { Button } from '../../../parts/button.js';
-import { clockTime, exactTime } from '../../../parts/time.js';
+import { clockTime, exactTime } from '../../../parts/times.js';
 import { hrefOf } from '../../../router/place.js';
 import { text } from '../text.js';
 import { spansOf } from './ansi.js';

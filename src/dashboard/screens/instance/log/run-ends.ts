@@ -1,6 +1,6 @@
 /** The ends of past runs between the lines of a log, found by time. Pure. */
 import type { PastExit } from '../../../../explain/explanation.js';
-import { clockTime, durationText } from '../../../parts/time.js';
+import { clockTime, durationText } from '../../../parts/times.js';
 import { text } from '../text.js';
 
 export type Run = Pick<PastExit, 'run' | 'at' | 'begunAt' | 'code' | 'signal' | 'cause' | 'wasAsked'>;

@@ -4,7 +4,7 @@ import type { InstanceInfo } from '../../../../model/instance.js';
 import { bytes, cores, count, megabytes } from '../../../parts/amounts.js';
 import { Lazy } from '../../../parts/lazy.js';
 import { Empty, Failure } from '../../../parts/notes.js';
-import { clockTime } from '../../../parts/time.js';
+import { clockTime } from '../../../parts/times.js';
 import { text } from '../text.js';
 import './usage.css';
 import { useEffect, useRef } from 'preact/hooks';

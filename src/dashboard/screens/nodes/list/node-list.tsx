@@ -65,7 +65,6 @@ export function NodeList({ asked }: { readonly asked: AskedOfNodes }) {
                     node={slot.entry}
                     cells={cells}
                     shown={shown.name}
-                    chosen={view.configuration}
                     asked={asked}
                     isPhone={isPhone}
                     frame={{ startPx: start, heightPx: cardPx, lane, place: index + 1, of: nodes.count }}

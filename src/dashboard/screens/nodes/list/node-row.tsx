@@ -14,11 +14,6 @@ interface NodeRowProps {
   readonly node: NodeEntry;
   readonly cells: PlacedCells;
   readonly shown: string;
-  /**
-   * The configuration that the address names; '': none. When not all cells fit, the card shows its cells. A
-   * configuration under the pointer does not reorder the cells.
-   */
-  readonly chosen: string;
   readonly asked: AskedOfNodes;
   readonly isPhone: boolean;
   readonly frame: {
@@ -33,13 +28,12 @@ interface NodeRowProps {
 
 /** The most cells of a card; further instances are counted. The node's page has them all. */
 const MOST_CELLS = 100;
-const MOST_CELLS_PHONE = 34;
 
-export function NodeRow({ node, cells, shown, chosen, asked, isPhone, frame }: NodeRowProps) {
+export function NodeRow({ node, cells, shown, asked, isPhone, frame }: NodeRowProps) {
   const { session } = useServices();
   const { nodeId, version, master } = node;
   const { count } = cells.on(nodeId);
-  const instances = cells.some(nodeId, isPhone ? MOST_CELLS_PHONE : MOST_CELLS, chosen);
+  const instances = cells.some(nodeId, MOST_CELLS);
   const players = instances.reduce((sum, one) => sum + (one.players ?? 0), 0);
   return (
     <li
@@ -71,14 +65,7 @@ export function NodeRow({ node, cells, shown, chosen, asked, isPhone, frame }: N
           </span>
           <span>{version}</span>
         </span>
-        <CellMap
-          node={node}
-          instances={instances}
-          more={count - instances.length}
-          shown={shown}
-          ratio={3}
-          isPicture={isPhone}
-        />
+        <CellMap node={node} instances={instances} more={count - instances.length} shown={shown} ratio={3} />
         <NodeMeters node={node} label={text.inRow} />
         {!isPhone && session.can('ALL') && session.isUnrestricted && (
           <div class="inline">

@@ -143,7 +143,7 @@ export function InstancesPanel({ node }: { readonly node: NodeEntry }) {
   const shown = useShown('');
   const cells = new PlacedCells(useOrderedList(store, PLACED));
   const { count } = cells.on(node.nodeId);
-  const instances = cells.some(node.nodeId, MOST, '');
+  const instances = cells.some(node.nodeId, MOST);
   const about =
     shown.name === ''
       ? text.instances(count)

@@ -1,13 +1,13 @@
 /** The columns of the instances' table: what each shows, and how each sorts. */
 import type { InstanceInfo } from '../../../model/instance.js';
 import type { Topics } from '../../../watch-client/topics.js';
-import { addressOf, BYTES_IN_MB, count, megabytes, NOTHING } from '../../parts/amounts.js';
-import type { Column } from '../../parts/grid/grid.js';
-import { Bar } from '../../parts/meter.js';
-import type { PendingActions } from '../../parts/pending-actions.js';
-import { InstanceBadge } from '../../parts/state-badge.js';
-import { Time, Up } from '../../parts/time.js';
 import { hrefOf } from '../../router/place.js';
+import { addressOf, BYTES_IN_MB, count, megabytes, NOTHING } from '../amounts.js';
+import type { Column } from '../grid/grid.js';
+import { Bar } from '../meter.js';
+import type { PendingActions } from '../pending-actions.js';
+import { InstanceBadge } from '../state-badge.js';
+import { Time, Up } from '../time.js';
 import { text } from './text.js';
 
 export type ColumnId = keyof typeof text.label;
