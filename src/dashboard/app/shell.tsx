@@ -16,6 +16,8 @@ import { type Found, mayShow, SCREENS, screenAt, screensFor } from './screens.js
 import { Side } from './side.js';
 import { text } from './text.js';
 
+const PREFETCH_MS = 3_000;
+
 export function Shell() {
   const { session, router } = useServices();
   const open = useSignal<'menu' | 'palette' | 'help' | null>(null);
@@ -25,6 +27,13 @@ export function Shell() {
     open.value = what;
   };
   useKeys({ onCommands: show('palette'), onHelp: show('help') });
+  useEffect(() => {
+    // The other screens are fetched once the page is idle, so that they open without a connection, too.
+    const timer = setTimeout(() => {
+      for (const load of Object.values(SCREENS)) load().catch(() => undefined);
+    }, PREFETCH_MS);
+    return () => clearTimeout(timer);
+  }, []);
   const title = found === undefined ? text.notFound : text.screens[found.name];
   useEffect(() => {
     document.title = `${[title, ...(found?.path ?? [])].join(' · ')} · ${text.product}`;
@@ -93,7 +102,7 @@ function Cluster() {
   useEffect(() => {
     const { style } = document.documentElement;
     if (clusterColor != null)
-      style.setProperty('--cluster', `oklch(0.47 0.13 ${CLUSTER_HUES[clusterColor]})`);
+      style.setProperty('--cluster', `oklch(0.53 0.16 ${CLUSTER_HUES[clusterColor]})`);
   }, [clusterColor]);
   const isLive = live.connection.state.value.phase === 'live';
   return (

@@ -24,6 +24,7 @@ export const text = {
   copyOf: (value: string) => `Copy ${value}`,
   loading: 'Loading…',
   notLoaded: 'This part could not be loaded. Drover may have been updated: reload the page.',
+  notConnected: 'No connection: this opens as soon as Drover answers.',
   broken: (message: string) => `This part has a fault: ${message}`,
   reload: 'Reload the page',
   editorFailed: 'The editor could not be loaded. Reload the page; what you typed is kept.',

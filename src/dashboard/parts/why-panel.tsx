@@ -54,6 +54,6 @@ function Line({ label, children }: { readonly label: string; readonly children: 
 }
 
 /** Shows text between backticks as commands. */
-export function withCommands(sentence: string): ComponentChildren {
+function withCommands(sentence: string): ComponentChildren {
   return sentence.split('`').map((part, place) => (place % 2 === 1 ? <code key={place}>{part}</code> : part));
 }

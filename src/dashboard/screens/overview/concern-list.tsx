@@ -8,7 +8,6 @@ import { Icon } from '../../parts/icon.js';
 import { performAction } from '../../parts/pending-actions.js';
 import { Time } from '../../parts/time.js';
 import { countedDown } from '../../parts/times.js';
-import { withCommands } from '../../parts/why-panel.js';
 import { useAsked, useRound, useServices } from '../../services/services.js';
 import { hrefOfConcern, iconOf, type Step, stepsOf, whyPathOf } from './attention.js';
 import { text } from './text.js';
@@ -53,20 +52,23 @@ function ConcernRow({ concern, isExplained }: { readonly concern: Concern; reado
   const { value } = asked.value;
   // Show no explanation of an earlier sentence. The new sentence stands alone until its own explanation arrives.
   const told = value?.sentence === sentence ? value.told : null;
-  const verdict = told?.verdict ?? sentence;
+  // The name stands before the verdict as a link.
+  const verdict = (told?.verdict ?? sentence).replace(`${name} `, '').replace(`(${name}) `, '');
   const retryInMs = told?.retryInMs ?? null;
-  const more = [told?.next, told?.advice].filter(Boolean).join(' ');
+  // The buttons stand in place of the commands.
+  const sentences = [told?.next, told?.advice].flatMap((part) => part?.split(/(?<=\.) /) ?? []);
+  const more = sentences.filter((one) => !one.includes('`')).join(' ');
   const lastLine = told?.exits?.[0]?.lastLines.at(-1);
   const href = hrefOfConcern(concern);
   return (
     <li class="concern">
-      <span class={`concern-kind tone-${tone}`}>
+      <strong class={`with-icon tone-${tone}`}>
         <Icon name={iconOf(concern)} />
         {word}
-      </span>
-      <div class="concern-words">
+      </strong>
+      <div>
         <p>
-          {href === null ? <strong>{name}</strong> : <a href={href}>{name}</a>}{' '}
+          <strong>{href === null ? name : <a href={href}>{name}</a>}</strong>{' '}
           {retryInMs === null ? verdict : countedDown(verdict, (value?.at ?? 0) + retryInMs - clock.value)}
           {since !== null && (
             <span class="quiet">
@@ -76,9 +78,9 @@ function ConcernRow({ concern, isExplained }: { readonly concern: Concern; reado
           )}
         </p>
         {lastLine !== undefined && <p class="concern-line mono">{lastLine}</p>}
-        {more !== '' && <p class="quiet">{withCommands(more)}</p>}
+        {more !== '' && <p class="quiet">{more}</p>}
       </div>
-      <div class="inline concern-steps">
+      <div class="inline">
         {stepsOf(concern, session.can('OPERATE')).map((step) => (
           <StepButton key={step.kind === 'open' ? step.href : step.id} step={step} />
         ))}

@@ -3,7 +3,7 @@ import type { ConfigurationHealth } from '../../../explain/concerns.js';
 import { byHealth, HEALTH_TONES } from '../../../explain/health-states.js';
 import type { InstanceInfo } from '../../../model/instance.js';
 import type { Topics } from '../../../watch-client/topics.js';
-import { BYTES_IN_MB, count, megabytes } from '../../parts/amounts.js';
+import { BYTES_IN_MB, count, megabytes, NOTHING } from '../../parts/amounts.js';
 import { ButtonLink } from '../../parts/button.js';
 import { Icon } from '../../parts/icon.js';
 import { hrefOf } from '../../router/place.js';
@@ -47,17 +47,15 @@ function Tile({ configuration: { name, online, minimum, health }, instances, usa
   const players = instances.reduce((sum, one) => sum + (one.players ?? 0), 0);
   const cpu = usage.reduce((sum, { cpuPercent }) => sum + (cpuPercent ?? 0), 0);
   const ram = usage.reduce((sum, { memoryBytes }) => sum + memoryBytes, 0) / BYTES_IN_MB;
+  const share = online >= minimum ? Math.min(1, online) : online / minimum;
   return (
     <a class={`surface tile tone-${tone}`} href={hrefOf(['configurations', name])}>
-      <span
-        class="tile-ring number"
-        style={{ '--share': `${(minimum === 0 ? 1 : Math.min(1, online / minimum)) * 360}deg` }}
-      >
-        {text.onlineOf(online, minimum)}
+      <span class="tile-ring" style={{ '--share': `${share * 360}deg` }}>
+        {minimum === 0 && online === 0 ? NOTHING : text.onlineOf(online, minimum)}
       </span>
-      <span class="tile-head">
-        <bdi>{name}</bdi>
-        <span class="tile-state">
+      <span class="stack tile-head">
+        <bdi class="tile-name">{name}</bdi>
+        <span class="with-icon">
           <Icon name={iconOf({ kind: health.state, tone })} />
           {health.text}
         </span>
@@ -65,14 +63,14 @@ function Tile({ configuration: { name, online, minimum, health }, instances, usa
       {tone === 'bad' && health.detail !== null ? (
         <span class="tile-why mono">{health.detail}</span>
       ) : (
-        <span class="tile-use">
+        <span class="tile-use inline">
           {players > 0 && (
-            <span>
+            <span class="with-icon">
               <Icon name="players" />
               {count(players)}
             </span>
           )}
-          {usage.length > 0 && <span>{text.use(cpu, megabytes(ram))}</span>}
+          {usage.length > 0 && text.use(cpu, megabytes(ram))}
         </span>
       )}
     </a>
