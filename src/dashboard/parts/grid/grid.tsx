@@ -183,6 +183,7 @@ function trackStyle<T>(
     '--tracks': [...(canSelect ? [`${CHECK_PX}px`] : []), ...tracks].join(' '),
     '--least': `${least}px`,
     '--row': `${rowPx}px`,
+    '--check': canSelect ? `${CHECK_PX}px` : '0px',
   };
 }
 

@@ -93,7 +93,7 @@ export function instanceColumns(
       grow: 0.4,
     }),
     column('players', 84, playersOf, { isNumber: true }),
-    column('up', 96, ({ startedAt }) => (startedAt === null ? NOTHING : <Up since={startedAt} />)),
+    column('up', 112, ({ startedAt }) => (startedAt === null ? NOTHING : <Up since={startedAt} />)),
     column('cpu', 108, ({ id, allocatedCpu }) => {
       const percent = usage.get(id)?.cpuPercent ?? null;
       const least = allocatedCpu || 100;

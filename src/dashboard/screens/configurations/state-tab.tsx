@@ -116,7 +116,7 @@ function Instances({ row: { name, entry }, rollout }: InstancesProps) {
       {list.count === 0 ? (
         <Empty title={text.noInstances} hint={text.noInstancesHint} />
       ) : (
-        <div class="configuration-instances" style={{ '--rows': String(list.count) }}>
+        <div class="configuration-instances" style={{ '--rows': String(list.count * 1.6) }}>
           <Grid<InstanceInfo>
             label={text.instances}
             columns={columns.filter(({ id }) => id !== 'configuration' && id !== 'created')}

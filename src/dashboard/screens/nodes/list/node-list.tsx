@@ -30,7 +30,8 @@ export function NodeList({ asked }: { readonly asked: AskedOfNodes }) {
   const isPhone = usePhone().value;
   const scroller = useRef<HTMLDivElement>(null);
   const cardPx = isPhone ? PHONE_CARD_PX : CARD_PX;
-  const inRow = Math.max(1, Math.floor((scroller.current?.clientWidth ?? innerWidth - 264) / LEAST_PX));
+  const room = Math.floor((scroller.current?.clientWidth ?? innerWidth - 264) / LEAST_PX);
+  const inRow = Math.max(1, Math.min(room, Math.max(2, nodes.count)));
   const virtual = useVirtualRows({
     count: nodes.count,
     rowPx: () => cardPx,
