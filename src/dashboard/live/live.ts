@@ -40,6 +40,7 @@ export class Live {
       nodes: make('nodes'),
       templates: make('templates'),
       rollouts: make('rollouts'),
+      events: make('events'),
       usage: make('usage'),
     };
   }

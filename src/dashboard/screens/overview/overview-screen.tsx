@@ -1,4 +1,4 @@
-/** One line of numbers, the wall of configurations and what needs somebody. */
+/** One line of numbers, the wall of configurations, what needs somebody, and what happened last. */
 import { concernsOf } from '../../../explain/concerns.js';
 import { HEALTH_TONES } from '../../../explain/health-states.js';
 import { count } from '../../parts/amounts.js';
@@ -7,6 +7,7 @@ import { Page, Panel } from '../../parts/page.js';
 import { useAsked, useEntries, useRound, useServices, useTopic } from '../../services/services.js';
 import { NOT_READ, readClusterState } from './cluster-state.js';
 import { ConcernList } from './concern-list.js';
+import { EventList } from './event-list.js';
 import './overview.css';
 import { text } from './text.js';
 import { Figures, Wall } from './wall.js';
@@ -46,6 +47,11 @@ export function Screen() {
           <NoConcern isLoaded={isLoaded} isNew={instances.size === 0} />
         )}
       </Panel>
+      {isLoaded && (
+        <Panel title={text.lastEvents}>
+          <EventList />
+        </Panel>
+      )}
     </Page>
   );
 }
