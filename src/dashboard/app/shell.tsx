@@ -45,10 +45,13 @@ export function Shell() {
         <Button onPress={() => content.current?.focus()}>{text.skip}</Button>
       </div>
       <header class="side">
-        <Brand />
+        <a class="with-icon brand" href={hrefOf([])}>
+          <Mark />
+          {text.product}
+        </a>
         <div class="side-body">{side}</div>
       </header>
-      <search class="top">
+      <search class="with-icon top">
         <Cluster />
         <div class="top-find">
           <Button onPress={show('palette')}>
@@ -86,15 +89,6 @@ export function Shell() {
   );
 }
 
-function Brand() {
-  return (
-    <a class="brand" href={hrefOf([])}>
-      <Mark />
-      {text.product}
-    </a>
-  );
-}
-
 /** The cluster by name and colour, so that nobody acts on the wrong one, and whether the page is live. */
 function Cluster() {
   const { session, live } = useServices();
@@ -110,8 +104,8 @@ function Cluster() {
       <a class="top-mark" href={hrefOf([])} aria-label={text.toOverview}>
         <Mark />
       </a>
-      <bdi class="cluster">{clusterName}</bdi>
-      <span class={`top-live tone-${isLive ? 'good' : 'still'}`}>
+      <bdi class="cut cluster">{clusterName}</bdi>
+      <span class={`with-icon top-live tone-${isLive ? 'good' : 'still'}`}>
         <Icon name={isLive ? 'good' : 'busy'} />
         {isLive ? text.live : text.notLive}
       </span>

@@ -26,7 +26,7 @@ export function Side({ current, onHelp, onDone }: SideProps) {
           {screensFor(session).map(({ name, label, href }) => (
             <li key={name}>
               <a
-                class="side-link"
+                class="with-icon side-link"
                 href={href}
                 aria-current={name === marked ? 'page' : undefined}
                 onClick={onDone}

@@ -36,7 +36,7 @@ const SHOWN_MS = 2_000;
 /** A value with a button that copies it. */
 export function CopyValue({ value }: { readonly value: string }) {
   return (
-    <span class="copy-value">
+    <span class="inline">
       <bdi class="mono">{value}</bdi>
       <CopyButton value={value} hint={text.copyOf(value)} />
     </span>

@@ -35,29 +35,6 @@ export function anInstance(fields: Partial<InstanceInfo> = {}): InstanceInfo {
   };
 }
 
-export function aRollout(fields: Partial<ShownRollout> = {}): ShownRollout {
-  return {
-    configurationName: 'lobby',
-    state: 'rolling',
-    from: 'r1',
-    to: 'r2',
-    fromNumber: 1,
-    toNumber: 2,
-    cause: 'content',
-    reason: null,
-    message: null,
-    by: null,
-    since: 1_000,
-    endedAt: null,
-    isPromoted: true,
-    isHeldBack: false,
-    isBehind: false,
-    paused: null,
-    counts: { total: 3, updated: 1, good: 1, outdated: 2, waiting: 0 },
-    ...fields,
-  };
-}
-
 export function aNode(fields: Partial<Topics['nodes']> = {}): Topics['nodes'] {
   return {
     nodeId: 'node-a',

@@ -66,7 +66,7 @@ export function GridRow<T>(props: GridRowProps<T>) {
         <DeskCells grid={grid} entry={slot.entry} />
       )}
       {line !== '' && (
-        <div class="grid-note" role="gridcell" title={line}>
+        <div class="cut grid-note" role="gridcell" title={line}>
           {line}
         </div>
       )}

@@ -5,7 +5,6 @@ const lines = (value: number): string => plural(value, 'line');
 
 export const text = {
   named: (id: string) => `Instance ${id}`,
-  thisOne: 'this instance',
   gone: (id: string) => `There is no instance ${id}`,
   goneHint: 'It was removed, or the address is mistyped.',
   toList: 'To all instances',
@@ -29,13 +28,6 @@ export const text = {
   signal: 'Signal',
   send: (signal: string) => `Send ${signal}`,
   sent: (signal: string, id: string) => `${signal} sent to instance ${id}`,
-  explain: {
-    start: 'It gets a new run.',
-    stop: 'Its process is ended. Place and files stay, and it stays stopped until you start it.',
-    restart: 'Its process is ended and started again. Players are disconnected.',
-    delete:
-      'Its process is ended and its files are removed, unless it is static. If its configuration has too few instances then, Drover creates a new one.',
-  },
   log: {
     label: (id: string) => `Log of instance ${id}`,
     waiting: 'Waiting for the log…',
@@ -90,6 +82,7 @@ export const text = {
     notRunning: 'It reads commands when it runs',
     history: 'History',
     send: 'Send',
+    refused: 'The command was not taken.',
     sendLines: (value: number) => `Send ${lines(value)}?`,
     linesHint: 'They go to the program in this order, each as a line of its own:',
   },

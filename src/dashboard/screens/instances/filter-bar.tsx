@@ -1,10 +1,10 @@
-/** Search, state, groups, order and columns of the table. On a phone, a button opens all of them but the search. */
+/** Search, states, groups and columns of the table. On a phone, a button opens all of them but the search. */
 import { useSignal } from '@preact/signals';
 import type { InstanceInfo } from '../../../model/instance.js';
 import { count } from '../../parts/amounts.js';
 import { Button } from '../../parts/button.js';
 import { FindInput, Select } from '../../parts/form.js';
-import { COLUMN_IDS, isColumn } from '../../parts/instances/columns.js';
+import { COLUMN_IDS } from '../../parts/instances/columns.js';
 import { text as columns } from '../../parts/instances/text.js';
 import { Menu } from '../../parts/menu.js';
 import { Dot, toneOf } from '../../parts/state-badge.js';
@@ -12,7 +12,7 @@ import { text as parts } from '../../parts/text.js';
 import { usePhone } from '../../parts/use-phone.js';
 import type { QueryChanges } from '../../router/place.js';
 import { text } from './text.js';
-import { columnsQuery, GROUPS, type InstancesView, STATES, sortQuery } from './view.js';
+import { columnsQuery, GROUPS, type InstancesView, STATES } from './view.js';
 
 interface FilterBarProps {
   readonly view: InstancesView;
@@ -37,14 +37,12 @@ export function FilterBar({ view, counts, onChange }: FilterBarProps) {
           {text.filter}
         </Button>
       )}
-      {(!isPhone || isOpen.value) && (
-        <Choices view={view} counts={counts} onChange={onChange} isPhone={isPhone} />
-      )}
+      {(!isPhone || isOpen.value) && <Choices view={view} counts={counts} onChange={onChange} />}
     </div>
   );
 }
 
-function Choices({ view, counts, onChange, isPhone }: FilterBarProps & { readonly isPhone: boolean }) {
+function Choices({ view, counts, onChange }: FilterBarProps) {
   return (
     <>
       <div class="inline" role="group" aria-label={text.state}>
@@ -68,7 +66,6 @@ function Choices({ view, counts, onChange, isPhone }: FilterBarProps & { readonl
         ]}
         onChange={(group) => onChange({ group: group || undefined })}
       />
-      {isPhone && <Order view={view} onChange={onChange} />}
       <div class="bar-end">
         <Menu
           label={text.columns}
@@ -86,23 +83,6 @@ function Choices({ view, counts, onChange, isPhone }: FilterBarProps & { readonl
           ]}
         />
       </div>
-    </>
-  );
-}
-
-/** A menu for the order, on a phone only: on wider pages the heads of the columns sort. */
-function Order({ view, onChange }: Omit<FilterBarProps, 'counts'>) {
-  return (
-    <>
-      <Select
-        label={text.sort}
-        value={view.sort}
-        options={COLUMN_IDS.map((id) => ({ value: id, label: columns.label[id] }))}
-        onChange={(id) => isColumn(id) && onChange({ sort: id })}
-      />
-      <Button isPressed={view.isDescending} onPress={() => onChange(sortQuery(view, view.sort))}>
-        {text.descending}
-      </Button>
     </>
   );
 }

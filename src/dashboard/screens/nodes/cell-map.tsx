@@ -47,17 +47,18 @@ export function CellMap({ node, instances, more, shown, ratio }: CellMapProps) {
           isFirst={place === 0}
         />
       ))}
-      {rest > 0 && (
-        <span class="cell tone-good" style={styleOf(areas[sorted.length])}>
-          <span class="cell-words">{text.more(more)}</span>
-        </span>
-      )}
-      {free > 0 && (
-        <span class="cell cell-free" style={styleOf(areas.at(-1))}>
-          <span class="cell-words">{text.free(megabytes(free))}</span>
-        </span>
-      )}
+      {rest > 0 && <Part area={areas[sorted.length]} words={text.more(more)} style="tone-good" />}
+      {free > 0 && <Part area={areas.at(-1)} words={text.free(megabytes(free))} style="cell-free" />}
     </div>
+  );
+}
+
+/** A part of the map that is no instance. */
+function Part(props: { readonly area: Area | undefined; readonly words: string; readonly style: string }) {
+  return (
+    <span class={`cell ${props.style}`} style={styleOf(props.area)}>
+      <span class="cell-words">{props.words}</span>
+    </span>
   );
 }
 

@@ -77,7 +77,7 @@ function ConcernRow({ concern, isExplained }: { readonly concern: Concern; reado
             </span>
           )}
         </p>
-        {lastLine !== undefined && <p class="concern-line mono">{lastLine}</p>}
+        {lastLine !== undefined && <p class="cut concern-line mono">{lastLine}</p>}
         {more !== '' && <p class="quiet">{more}</p>}
       </div>
       <div class="inline">

@@ -54,14 +54,14 @@ function Tile({ configuration: { name, online, minimum, health }, instances, usa
         {minimum === 0 && online === 0 ? NOTHING : text.onlineOf(online, minimum)}
       </span>
       <span class="stack tile-head">
-        <bdi class="tile-name">{name}</bdi>
+        <bdi class="cut tile-name">{name}</bdi>
         <span class="with-icon">
           <Icon name={iconOf({ kind: health.state, tone })} />
           {health.text}
         </span>
       </span>
       {tone === 'bad' && health.detail !== null ? (
-        <span class="tile-why mono">{health.detail}</span>
+        <span class="cut tile-why mono">{health.detail}</span>
       ) : (
         <span class="tile-use inline">
           {players > 0 && (

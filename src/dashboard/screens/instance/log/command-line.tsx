@@ -13,6 +13,7 @@ import { Menu } from '../../../parts/menu.js';
 import { Failure } from '../../../parts/notes.js';
 import { useServices } from '../../../services/services.js';
 import { text } from '../text.js';
+import type { LogFeed } from './log-feed.js';
 
 const SHOWN_IN_MENU = 10;
 
@@ -20,11 +21,10 @@ interface CommandLineProps {
   readonly id: string;
   /** False: the instance does not run, so the line is disabled and says so. */
   readonly isRunning: boolean;
-  /** Notes the command before it is sent, so that it stands before what it causes. The answer strikes the note out. */
-  readonly onSend: (command: string) => () => void;
+  readonly feed: LogFeed;
 }
 
-export function CommandLine({ id, isRunning, onSend }: CommandLineProps) {
+export function CommandLine({ id, isRunning, feed }: CommandLineProps) {
   const { api, session } = useServices();
   const typed = useSignal('');
   const input = useRef<HTMLInputElement>(null);
@@ -36,11 +36,12 @@ export function CommandLine({ id, isRunning, onSend }: CommandLineProps) {
   };
   const pasted = useSignal<readonly string[] | null>(null);
   const send = async (command: string): Promise<void> => {
-    const strike = onSend(command);
+    // Before the call, so that it stands before what it causes.
+    feed.noteSent(command);
     try {
       await api.post(apiPath('instances', id, 'execute'), { body: { command } });
     } catch (error) {
-      strike();
+      feed.noteRefused();
       throw error;
     }
   };
@@ -95,14 +96,11 @@ export function CommandLine({ id, isRunning, onSend }: CommandLineProps) {
           }}
           onKeyDown={onKey}
           onPaste={(event) => {
-            const { selectionStart, selectionEnd } = event.currentTarget;
             const paste = event.clipboardData?.getData('text').trimEnd() ?? '';
             // An input would join the lines.
             if (!/[\r\n]/.test(paste)) return;
             event.preventDefault();
-            const before = typed.value.slice(0, selectionStart ?? undefined);
-            const text = `${before}${paste}${typed.value.slice(selectionEnd ?? before.length)}`;
-            pasted.value = text.split(/\r\n?|\n/);
+            pasted.value = `${typed.value}${paste}`.split(/\r\n?|\n/);
           }}
         />
         {recent.length > 0 && (

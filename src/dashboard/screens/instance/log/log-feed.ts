@@ -139,17 +139,16 @@ export class LogFeed {
     else void this.#loadAround(line);
   }
 
-  /**
-   * Notes in the log a command that this tab sends, because programs do not print what they read. The answer strikes
-   * the note out, when the command was refused.
-   */
-  noteSent(command: string): () => void {
-    const key = this.window.note(command, 'sent');
+  /** Notes in the log a command that this tab sends, because programs do not print what they read. */
+  noteSent(command: string): void {
+    this.window.note(command, 'sent');
     this.#version.value++;
-    return () => {
-      this.window.strike(key);
-      this.#version.value++;
-    };
+  }
+
+  /** Notes that the last command was not taken. */
+  noteRefused(): void {
+    this.window.note(text.command.refused, 'drover');
+    this.#version.value++;
   }
 
   async #loadAround(line: number): Promise<void> {

@@ -117,17 +117,15 @@ function LineTime({ time }: { readonly time: string | null }) {
   );
 }
 
-const LEVELS = [
-  ['ansi-red', /\b(?:FATAL|ERROR|SEVERE|CRITICAL|PANIC)\b|\blevel=(?:error|fatal)\b/],
-  ['ansi-yellow', /\bWARN(?:ING)?\b|\blevel=warn/],
-] as const;
+const BAD_LEVEL = /\b(?:FATAL|ERROR|SEVERE|CRITICAL|PANIC)\b|\blevel=(?:error|fatal)\b/;
+const WARN_LEVEL = /\bWARN(?:ING)?\b|\blevel=warn/;
 /** A level stands at the beginning of a line. */
 const LEVEL_CHARACTERS = 120;
 
 /** The class of the level that a line names; '': it names none. */
 function levelOf(line: string): string {
   const start = line.slice(0, LEVEL_CHARACTERS);
-  return LEVELS.find(([, names]) => names.test(start))?.[0] ?? '';
+  return BAD_LEVEL.test(start) ? 'ansi-red' : WARN_LEVEL.test(start) ? 'ansi-yellow' : '';
 }
 
 function LineText({ line }: { readonly line: LogLine }) {

@@ -90,9 +90,7 @@ export function LogTab({ instance, feed, isRunning, isOver }: LogTabProps) {
         runs={runs}
         onToEnd={toEnd}
       />
-      {session.can('OPERATE') && !isOver && (
-        <CommandLine id={id} isRunning={isRunning} onSend={(command) => feed.noteSent(command)} />
-      )}
+      {session.can('OPERATE') && !isOver && <CommandLine id={id} isRunning={isRunning} feed={feed} />}
     </div>
   );
 }

@@ -21,8 +21,8 @@ interface LogNote {
   readonly kind: 'note';
   readonly key: string;
   readonly text: string;
-  /** `sent`: a command that was typed here; `refused`: it was not taken. */
-  readonly from: 'drover' | 'sent' | 'refused';
+  /** `sent`: a command that was typed here. */
+  readonly from: 'drover' | 'sent';
 }
 
 export type LogItem = LogLine | LogNote;
@@ -118,18 +118,10 @@ export class LogWindow {
     if (this.#last !== null) this.#last = last;
   }
 
-  /** Adds a note at the end and returns its key. Adds nothing when the window does not hold the end of the log. */
-  note(text: string, from: LogNote['from']): string {
-    const key = `note ${++this.#notes}`;
-    if (this.#isAtEnd) this.#addBehind([{ kind: 'note', key, text, from }]);
-    return key;
-  }
-
-  /** Marks the note of a command as refused. */
-  strike(key: string): void {
-    const struck = (item: LogItem): LogItem =>
-      item.kind === 'note' && item.key === key ? { ...item, from: 'refused' } : item;
-    this.#pages = this.#pages.map((page) => ({ ...page, items: page.items.map(struck) }));
+  /** Adds a note at the end. Does nothing when the window does not hold the end of the log. */
+  note(text: string, from: LogNote['from']): void {
+    if (!this.#isAtEnd) return;
+    this.#addBehind([{ kind: 'note', key: `note ${++this.#notes}`, text, from }]);
   }
 
   /** Adds lines before the first line held; lines that do not belong there are left out. */

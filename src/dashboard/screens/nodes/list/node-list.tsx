@@ -3,8 +3,6 @@ import { useMemo, useRef } from 'preact/hooks';
 import { FindInput, Select } from '../../../parts/form.js';
 import { useVirtualRows } from '../../../parts/grid/use-virtual-rows.js';
 import { NoRows } from '../../../parts/notes.js';
-import { Badge, toneOf } from '../../../parts/state-badge.js';
-import { text as parts } from '../../../parts/text.js';
 import { usePhone } from '../../../parts/use-phone.js';
 import { useEntries, useOrderedList, useServices, useTopic } from '../../../services/services.js';
 import type { AskedOfNodes } from '../asked.js';
@@ -86,8 +84,6 @@ interface ListBarProps {
   readonly cells: PlacedCells;
 }
 
-const STATES = ['ONLINE', 'CREATING', 'OFFLINE', 'STOPPED'] as const;
-
 function ListBar({ view, shown, cells }: ListBarProps) {
   const { router } = useServices();
   const names = [...useEntries('configurations').keys()].sort();
@@ -110,11 +106,7 @@ function ListBar({ view, shown, cells }: ListBarProps) {
       />
       <p class="node-legend quiet">
         {shown.name === '' ? (
-          <span title={text.pointAt}>
-            {STATES.map((state) => (
-              <Badge key={state} tone={toneOf(state)} label={parts.states[state]} />
-            ))}
-          </span>
+          text.pointAt
         ) : (
           <>
             <strong>{text.everywhere(shown.name, cells.everywhere(shown.name))}</strong> {shown.words}

@@ -48,7 +48,7 @@ export function NodeRow({ node, cells, shown, asked, isPhone, frame }: NodeRowPr
     >
       <div class="surface node-card">
         <div class="spread">
-          <a class="node-link" href={hrefOf(['nodes', nodeId])}>
+          <a class="with-icon node-link" href={hrefOf(['nodes', nodeId])}>
             <Icon name="nodes" />
             {nodeId}
           </a>

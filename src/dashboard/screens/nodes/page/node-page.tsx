@@ -76,7 +76,7 @@ function Known({ node, asked }: { readonly node: NodeEntry; readonly asked: Aske
             <p class="panel-text quiet">{text.whyNot}</p>
           </Panel>
         )}
-        <CapacityPanel node={node} detail={value} />
+        <CapacityPanel node={node} />
         <DetailsPanel node={node} detail={value} />
         <RuntimesPanel node={node} />
       </div>

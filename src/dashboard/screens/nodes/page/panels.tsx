@@ -1,7 +1,7 @@
 /** The panels of a node's page: facts, runtimes, capacity, a drain, and the instances. */
 import type { NodeDetail } from '../../../../api/routes/cluster-routes.js';
 import type { DrainProgress } from '../../../../model/node-drain.js';
-import { cores, megabytes, NOTHING } from '../../../parts/amounts.js';
+import { NOTHING } from '../../../parts/amounts.js';
 import { ButtonLink } from '../../../parts/button.js';
 import { Empty } from '../../../parts/notes.js';
 import { Fact, Panel } from '../../../parts/page.js';
@@ -15,7 +15,13 @@ import { type NodeEntry, PLACED, PlacedCells } from '../node.js';
 import { NodeMeters } from '../node-actions.js';
 import { text } from '../text.js';
 
-export function DetailsPanel({ node, detail }: CapacityPanelProps) {
+interface DetailsPanelProps {
+  readonly node: NodeEntry;
+  /** Undefined: the API has not answered yet. */
+  readonly detail: NodeDetail | undefined;
+}
+
+export function DetailsPanel({ node, detail }: DetailsPanelProps) {
   return (
     <Panel title={text.details}>
       <dl class="facts">
@@ -59,30 +65,11 @@ export function RuntimesPanel({ node }: { readonly node: NodeEntry }) {
   );
 }
 
-interface CapacityPanelProps {
-  readonly node: NodeEntry;
-  /** Undefined: the API has not answered yet. */
-  readonly detail: NodeDetail | undefined;
-}
-
-export function CapacityPanel({ node, detail }: CapacityPanelProps) {
-  const usage = detail?.usage ?? null;
+export function CapacityPanel({ node }: { readonly node: NodeEntry }) {
   return (
     <Panel title={text.capacity}>
       <div class="panel-text">
         <NodeMeters node={node} label={text.reserved} />
-        <p>
-          {text.measured}:{' '}
-          {usage === null ? (
-            <span class="quiet">{text.notMeasured}</span>
-          ) : (
-            text.measuredAs(
-              cores(usage.cpuPercent),
-              megabytes(usage.memoryMB),
-              text.processes(usage.processes),
-            )
-          )}
-        </p>
         {node.advisoryLimits !== null && (
           <p>
             {text.limits}: {node.advisoryLimits}
