@@ -117,6 +117,8 @@ export const storedStatusSchema = z.object({
    * Whether the instance has been ready with the content that it has (`src/channel/master/first-readiness.ts`).
    */
   hasBeenReady: z.boolean(),
+  /** When the master first heard of the process that runs, Unix milliseconds. Absent: none runs, or not known. */
+  startedAt: z.number().optional(),
   /** When the run was first reported ONLINE, while `hasBeenReady` is false. Unix milliseconds. */
   upAt: z.number().optional(),
   /** The instance has said before how many players it has, so an unknown number does not mean none. Absent: never. */
@@ -335,6 +337,10 @@ export const instanceInfoSchema = z.object({
     .describe('what its last install found without effect, such as a file that is not there; null: nothing'),
   restarts: z.int(),
   createdAt: z.int().describe('Unix milliseconds'),
+  startedAt: z
+    .int()
+    .nullable()
+    .describe('since when its process runs, Unix milliseconds; null: none, or not known'),
   exitCode: z.int().nullable(),
   exitSignal: z.string().nullable(),
   configurationRevision: z.string(),
@@ -376,6 +382,7 @@ export function toInstanceInfo(
     warning: status.warning ?? null,
     restarts: status.restarts,
     createdAt: record.createdAt,
+    startedAt: status.pid === null ? null : (status.startedAt ?? null),
     exitCode: status.exitCode,
     exitSignal: status.exitSignal,
     configurationRevision: record.revision,

@@ -3,6 +3,7 @@ import { hostname } from 'node:os';
 import { z } from 'zod';
 import { addressSchema, nameSchema, portSchema, runAsSchema } from './names.js';
 import { drainSchema } from './node-drain.js';
+import { CLUSTER_COLORS } from './plain/cluster-colors.js';
 import { CONFIGURATION_WRITES } from './plain/configuration-writes.js';
 import { storeSettingsSchema } from './settings/store-settings.js';
 
@@ -50,6 +51,10 @@ const nodeFieldsSchema = z.strictObject({
   apiPort: portSchema.default(7000).describe('REST port'),
   nodeId: nameSchema.prefault(() => defaultNodeId()).describe('unique node identifier'),
   clusterName: nameSchema.default('drover').describe('cluster name shared by all members'),
+  clusterColor: z
+    .enum(CLUSTER_COLORS)
+    .optional()
+    .describe('colour of the cluster in the dashboard, so that nobody acts on the wrong cluster'),
   isMasterNode: z.boolean().default(true).describe('runs the API and owns authoritative state'),
   masterAddress: addressSchema.default('127.0.0.1'),
   masterPort: portSchema.default(6000),

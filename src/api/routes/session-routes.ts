@@ -10,6 +10,7 @@ import {
   sessionIdSchema,
 } from '../../model/access/session.js';
 import { DroverError } from '../../model/errors.js';
+import { CLUSTER_COLORS } from '../../model/plain/cluster-colors.js';
 import type { RouteNeeds } from '../dependencies.js';
 import { type Actor, accessOf } from '../gate/auth.js';
 import { defineRoute, type Route } from '../http/route.js';
@@ -76,6 +77,10 @@ export const whoamiSchema = z.object({
   address: z.string().describe('the address of the caller'),
   nodeId: z.string().describe('the node that answers'),
   clusterName: z.string(),
+  clusterColor: z
+    .enum(CLUSTER_COLORS)
+    .nullable()
+    .describe('its colour in the dashboard; null: config.json has none'),
   version: z.string().describe('the version of Drover on that node'),
 });
 export type Caller = z.output<typeof whoamiSchema>;
@@ -102,6 +107,7 @@ export const sessionRoutes: readonly Route[] = [
         address: request.ip,
         nodeId: configuration.nodeId,
         clusterName: configuration.clusterName,
+        clusterColor: configuration.clusterColor ?? null,
         version,
       };
     },

@@ -140,8 +140,10 @@ function nextStatus(
   // The former process is over. The report of its end may have been replaced by the report of a restart, so another
   // pid shows it as well.
   const isOver = report.pid === null || (before.pid !== null && report.pid !== before.pid);
+  const isSameRun = before.pid === report.pid && before.restarts === report.restarts;
   const after: InstanceStatus = {
     ...common,
+    startedAt: report.pid === null ? undefined : isSameRun ? before.startedAt : facts.now,
     state: isEnding ? 'STOPPED' : isSelfReported || isStillUp ? 'ONLINE' : report.state,
     reason: isSelfReported ? before.reason : report.reason,
     message: isSelfReported ? before.message : report.message,

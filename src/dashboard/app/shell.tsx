@@ -1,18 +1,22 @@
 /** The frame of a signed-in page: navigation, banner, the screen of the address, palette and toasts. */
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
+import { CLUSTER_HUES } from '../../model/plain/cluster-colors.js';
 import { Button, ButtonLink } from '../parts/button.js';
 import { Dialog } from '../parts/dialog.js';
+import { Icon, Mark } from '../parts/icon.js';
 import { Lazy } from '../parts/lazy.js';
 import { Empty } from '../parts/notes.js';
 import { Page } from '../parts/page.js';
 import { text as parts } from '../parts/text.js';
-import { exactTime } from '../parts/time.js';
+import { exactTime } from '../parts/times.js';
 import { hrefOf } from '../router/place.js';
 import { useServices } from '../services/services.js';
 import { type Found, mayShow, SCREENS, screenAt, screensFor } from './screens.js';
 import { Side } from './side.js';
 import { text } from './text.js';
+
+const PREFETCH_MS = 3_000;
 
 export function Shell() {
   const { session, router } = useServices();
@@ -23,30 +27,46 @@ export function Shell() {
     open.value = what;
   };
   useKeys({ onCommands: show('palette'), onHelp: show('help') });
+  useEffect(() => {
+    // The other screens are fetched once the page is idle, so that they open without a connection, too.
+    const timer = setTimeout(() => {
+      for (const load of Object.values(SCREENS)) load().catch(() => undefined);
+    }, PREFETCH_MS);
+    return () => clearTimeout(timer);
+  }, []);
   const title = found === undefined ? text.notFound : text.screens[found.name];
   useEffect(() => {
     document.title = `${[title, ...(found?.path ?? [])].join(' · ')} · ${text.product}`;
   });
-  const side = (
-    <Side current={found?.name} onCommands={show('palette')} onHelp={show('help')} onDone={show(null)} />
-  );
+  const side = <Side current={found?.name} onHelp={show('help')} onDone={show(null)} />;
   return (
     <div class="shell">
       <div class="skip">
         <Button onPress={() => content.current?.focus()}>{text.skip}</Button>
       </div>
       <header class="side">
-        <div class="side-head">
-          <a class="brand" href={hrefOf([])}>
-            {text.product}
-            <span class="quiet">{session.caller.value?.clusterName}</span>
-          </a>
-          <div class="side-menu">
-            <Button onPress={show('menu')}>{text.menu}</Button>
-          </div>
-        </div>
+        <a class="with-icon brand" href={hrefOf([])}>
+          <Mark />
+          {text.product}
+        </a>
         <div class="side-body">{side}</div>
       </header>
+      <search class="with-icon top">
+        <Cluster />
+        <div class="top-find">
+          <Button onPress={show('palette')}>
+            <Icon name="find" />
+            <span>{session.can('ALL') && session.isUnrestricted ? text.commands : text.goTo}</span>
+            <kbd>{text.commandsKey}</kbd>
+          </Button>
+        </div>
+        <div class="top-menu">
+          <Button onPress={show('menu')}>
+            <Icon name="menu" />
+            {text.menu}
+          </Button>
+        </div>
+      </search>
       <main class="content" id="content" ref={content} tabIndex={-1}>
         <ConnectionBanner />
         <NewerBanner />
@@ -66,6 +86,30 @@ export function Shell() {
       {open.value === 'help' && <KeyHelp onClose={show(null)} />}
       <ToastList />
     </div>
+  );
+}
+
+/** The cluster by name and colour, so that nobody acts on the wrong one, and whether the page is live. */
+function Cluster() {
+  const { session, live } = useServices();
+  const { clusterName, clusterColor } = session.caller.value ?? {};
+  useEffect(() => {
+    const { style } = document.documentElement;
+    if (clusterColor != null)
+      style.setProperty('--cluster', `oklch(0.53 0.16 ${CLUSTER_HUES[clusterColor]})`);
+  }, [clusterColor]);
+  const isLive = live.connection.state.value.phase === 'live';
+  return (
+    <>
+      <a class="top-mark" href={hrefOf([])} aria-label={text.toOverview}>
+        <Mark />
+      </a>
+      <bdi class="cut cluster">{clusterName}</bdi>
+      <span class={`with-icon top-live tone-${isLive ? 'good' : 'still'}`}>
+        <Icon name={isLive ? 'good' : 'busy'} />
+        {isLive ? text.live : text.notLive}
+      </span>
+    </>
   );
 }
 

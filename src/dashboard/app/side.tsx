@@ -1,5 +1,6 @@
 /** The navigation at the side; on a phone it is a sheet behind "Menu". */
 import { Button } from '../parts/button.js';
+import { Icon } from '../parts/icon.js';
 import { Menu } from '../parts/menu.js';
 import { useServices } from '../services/services.js';
 import { THEMES } from '../services/theme.js';
@@ -9,14 +10,14 @@ import { text } from './text.js';
 
 interface SideProps {
   readonly current: ScreenName | undefined;
-  readonly onCommands: () => void;
   readonly onHelp: () => void;
   /** Called after a choice, so that a sheet closes. */
   readonly onDone: () => void;
 }
 
-export function Side({ current, onCommands, onHelp, onDone }: SideProps) {
+export function Side({ current, onHelp, onDone }: SideProps) {
   const { session } = useServices();
+  const { nodeId, version } = session.caller.value ?? {};
   const marked = current === 'instance' ? 'instances' : current;
   return (
     <>
@@ -25,11 +26,12 @@ export function Side({ current, onCommands, onHelp, onDone }: SideProps) {
           {screensFor(session).map(({ name, label, href }) => (
             <li key={name}>
               <a
-                class="side-link"
+                class="with-icon side-link"
                 href={href}
                 aria-current={name === marked ? 'page' : undefined}
                 onClick={onDone}
               >
+                <Icon name={name} />
                 {label}
               </a>
             </li>
@@ -37,14 +39,11 @@ export function Side({ current, onCommands, onHelp, onDone }: SideProps) {
         </ul>
       </nav>
       <div class="side-foot">
-        <Button onPress={onCommands}>
-          {session.can('ALL') && session.isUnrestricted ? text.commands : text.goTo}{' '}
-          <kbd>{text.commandsKey}</kbd>
-        </Button>
         <Button kind="quiet" onPress={onHelp}>
           {text.keys} <kbd>{text.keysKey}</kbd>
         </Button>
         <Account />
+        <p class="side-who quiet">{`${version} · ${nodeId}`}</p>
       </div>
     </>
   );

@@ -7,7 +7,7 @@ export const NOTHING = '–';
 const WHOLE = new Intl.NumberFormat('en');
 const ONE_DIGIT = new Intl.NumberFormat('en', { maximumFractionDigits: 1 });
 const MB_IN_GB = 1024;
-const BYTES_IN_MB = 1024 * 1024;
+export const BYTES_IN_MB = 1024 * 1024;
 
 export function count(value: number): string {
   return WHOLE.format(value);

@@ -1,7 +1,7 @@
 /** A button, and a link that looks like one. Both always have a word. */
 import type { ComponentChildren } from 'preact';
 
-export type ButtonKind = 'normal' | 'main' | 'danger' | 'quiet';
+export type ButtonKind = 'normal' | 'main' | 'danger' | 'risky' | 'quiet';
 
 export interface ButtonProps {
   readonly children: ComponentChildren;
@@ -11,7 +11,7 @@ export interface ButtonProps {
   readonly isBusy?: boolean;
   readonly isDisabled?: boolean;
   /** A longer text than the word, for the pointer and for screen readers. */
-  readonly hint?: string;
+  readonly hint?: string | undefined;
   readonly isPressed?: boolean;
   readonly isExpanded?: boolean;
 }
@@ -47,7 +47,7 @@ export function Submit({
   );
 }
 
-export function ButtonLink({ children, href }: { readonly children: string; readonly href: string }) {
+export function ButtonLink({ children, href }: Pick<ButtonProps, 'children'> & { readonly href: string }) {
   return (
     <a class="button" href={href}>
       {children}

@@ -3,6 +3,7 @@ import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useServices } from '../services/services.js';
 import { Button } from './button.js';
+import { Icon } from './icon.js';
 import { text } from './text.js';
 
 interface ShownOnceProps {
@@ -32,12 +33,24 @@ export function ShownOnce({ explain, label, value, children, onClose }: ShownOnc
 
 const SHOWN_MS = 2_000;
 
+/** A value with a button that copies it. */
+export function CopyValue({ value }: { readonly value: string }) {
+  return (
+    <span class="inline">
+      <bdi class="mono">{value}</bdi>
+      <CopyButton value={value} hint={text.copyOf(value)} />
+    </span>
+  );
+}
+
 export function CopyButton({
   value,
   label = text.copy,
+  hint,
 }: {
   readonly value: string;
   readonly label?: string;
+  readonly hint?: string;
 }) {
   const { toasts } = useServices();
   const isDone = useSignal(false);
@@ -48,7 +61,16 @@ export function CopyButton({
       isDone.value = false;
     }, SHOWN_MS);
   };
-  return <Button onPress={() => void toasts.run(copy())}>{isDone.value ? text.copied : label}</Button>;
+  return (
+    <Button
+      kind={hint === undefined ? 'normal' : 'quiet'}
+      hint={hint}
+      onPress={() => void toasts.run(copy())}
+    >
+      <Icon name="copy" />
+      <span>{isDone.value ? text.copied : label}</span>
+    </Button>
+  );
 }
 
 /**

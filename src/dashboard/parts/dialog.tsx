@@ -97,8 +97,8 @@ export function Confirm({ explanation, names, onConfirm, ...dialog }: ConfirmPro
     <FormDialog {...dialog} onSubmit={act}>
       <p>{explanation}</p>
       <ul class="names mono">
-        {names.map((name) => (
-          <li key={name}>{name}</li>
+        {names.map((name, place) => (
+          <li key={`${place} ${name}`}>{name}</li>
         ))}
       </ul>
     </FormDialog>

@@ -29,11 +29,18 @@ interface BadgeProps {
 export function Badge({ tone, label, isPending = false }: BadgeProps) {
   return (
     <span class={`badge tone-${tone}${isPending ? ' badge-pending' : ''}`}>
-      <svg class="badge-shape" viewBox="0 0 10 10" aria-hidden="true">
-        <Shape tone={tone} />
-      </svg>
+      <Dot tone={tone} />
       {label}
     </span>
+  );
+}
+
+/** The colour and shape of a tone, beside a word. */
+export function Dot({ tone }: { readonly tone: Tone }) {
+  return (
+    <svg class={`badge-shape tone-${tone}`} viewBox="0 0 10 10" aria-hidden="true">
+      <Shape tone={tone} />
+    </svg>
   );
 }
 

@@ -1,6 +1,7 @@
 /** A time as its distance from now. The exact time shows on hover, and screen readers read it. */
 import { useServices } from '../services/services.js';
 import { text } from './text.js';
+import { durationText, exactTime } from './times.js';
 
 const UNITS = [
   ['day', 86_400_000],
@@ -9,7 +10,6 @@ const UNITS = [
   ['second', 1_000],
 ] as const;
 const FORMAT = new Intl.RelativeTimeFormat('en', { numeric: 'always', style: 'short' });
-const EXACT = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' });
 
 /** `at` in Unix milliseconds; null: never. */
 export function Time({ at }: { readonly at: number | null }) {
@@ -22,30 +22,14 @@ export function Time({ at }: { readonly at: number | null }) {
   );
 }
 
-export function exactTime(at: number): string {
-  return EXACT.format(at);
+/** How long something has been up. */
+export function Up({ since }: { readonly since: number }) {
+  const { clock } = useServices();
+  return <span title={exactTime(since)}>{durationText(clock.value - since)}</span>;
 }
 
 function relativeTime(at: number, now: number): string {
   const distance = at - now;
   const [unit, length] = UNITS.find(([, ms]) => Math.abs(distance) >= ms) ?? [null, 1];
   return unit === null ? text.justNow : FORMAT.format(Math.trunc(distance / length), unit);
-}
-
-/** A duration, such as `2 h 5 min`. */
-export function durationText(ms: number): string {
-  const seconds = Math.max(0, Math.floor(ms / 1000));
-  const parts: readonly (readonly [number, string])[] = [
-    [Math.floor(seconds / 86_400), 'd'],
-    [Math.floor(seconds / 3600) % 24, 'h'],
-    [Math.floor(seconds / 60) % 60, 'min'],
-    [seconds % 60, 's'],
-  ];
-  const first = parts.findIndex(([count]) => count > 0);
-  if (first < 0) return '0 s';
-  return parts
-    .slice(first, first + 2)
-    .filter(([count]) => count > 0)
-    .map(([count, unit]) => `${count} ${unit}`)
-    .join(' ');
 }

@@ -31,9 +31,9 @@ export function WhyPanel<T extends Told>({ path, keys, children }: WhyPanelProps
         error === null && <p class="panel-text quiet">{text.loading}</p>
       ) : (
         <div class="panel-text">
-          <p class="why-verdict">{why.verdict}</p>
+          <p class="why-verdict">{withCommands(why.verdict)}</p>
           {why.notes.map((note) => (
-            <p key={note}>{note}</p>
+            <p key={note}>{withCommands(note)}</p>
           ))}
           <Line label={text.why.next}>{why.next ?? text.why.nothing}</Line>
           <Line label={text.why.advice}>{why.advice ?? text.why.noAdvice}</Line>
@@ -48,7 +48,12 @@ function Line({ label, children }: { readonly label: string; readonly children: 
   return (
     <p>
       <span class="quiet">{label}: </span>
-      {children}
+      {withCommands(children)}
     </p>
   );
+}
+
+/** Shows text between backticks as commands. */
+function withCommands(sentence: string): ComponentChildren {
+  return sentence.split('`').map((part, place) => (place % 2 === 1 ? <code key={place}>{part}</code> : part));
 }

@@ -11,6 +11,7 @@ export function anInstance(fields: Partial<InstanceInfo> = {}): InstanceInfo {
     configurationName: 'lobby',
     configurationRevision: 'r1',
     outdated: false,
+    startedAt: null,
     createdAt: 1_000,
     state: 'ONLINE',
     reason: null,
@@ -30,29 +31,6 @@ export function anInstance(fields: Partial<InstanceInfo> = {}): InstanceInfo {
     players: null,
     maxPlayers: null,
     tps: null,
-    ...fields,
-  };
-}
-
-export function aRollout(fields: Partial<ShownRollout> = {}): ShownRollout {
-  return {
-    configurationName: 'lobby',
-    state: 'rolling',
-    from: 'r1',
-    to: 'r2',
-    fromNumber: 1,
-    toNumber: 2,
-    cause: 'content',
-    reason: null,
-    message: null,
-    by: null,
-    since: 1_000,
-    endedAt: null,
-    isPromoted: true,
-    isHeldBack: false,
-    isBehind: false,
-    paused: null,
-    counts: { total: 3, updated: 1, good: 1, outdated: 2, waiting: 0 },
     ...fields,
   };
 }

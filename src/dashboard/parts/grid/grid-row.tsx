@@ -8,6 +8,7 @@ interface GridRowProps<T> {
   readonly row: ShownRow;
   readonly index: number;
   readonly startPx: number;
+  readonly heightPx: number;
   readonly isActive: boolean;
   readonly isPhone: boolean;
   readonly grid: GridProps<T>;
@@ -15,9 +16,20 @@ interface GridRowProps<T> {
 
 export function GridRow<T>(props: GridRowProps<T>) {
   const { row, grid } = props;
-  if (row.kind === 'group')
+  if (row.kind === 'group') {
+    const slots = Array.from({ length: row.group.count }, (_, place) =>
+      grid.rows.at(row.group.start + place),
+    );
+    const keys = slots.flatMap((one) => one?.key ?? []);
     return (
       <RowFrame {...props} extra="grid-group">
+        {grid.selection !== undefined && (
+          <CheckCell
+            label={row.group.name}
+            isChecked={keys.every((key) => grid.selection?.keys.has(key) === true)}
+            onToggle={() => grid.selection?.onToggleMany(keys)}
+          />
+        )}
         <div class="grid-cell" role="gridcell">
           <button
             type="button"
@@ -26,36 +38,59 @@ export function GridRow<T>(props: GridRowProps<T>) {
             aria-expanded={!row.isClosed}
             onClick={() => grid.onToggleGroup?.(row.group.name)}
           >
-            <span aria-hidden="true">{row.isClosed ? '▸' : '▾'}</span> {row.group.name}{' '}
-            <span class="quiet">{row.group.count}</span>
-          </button>
+            <span aria-hidden="true">{row.isClosed ? '▸' : '▾'}</span> {row.group.name}
+          </button>{' '}
+          <span class="quiet">
+            {grid.aboutGroup?.(slots.flatMap((one) => one?.entry ?? [])) ?? row.group.count}
+          </span>
         </div>
       </RowFrame>
     );
+  }
   const slot = grid.rows.at(row.place);
   if (slot === undefined) return null;
   const isChosen = grid.selection?.keys.has(slot.key) === true;
+  const line = props.isPhone ? '' : (grid.lineOf?.(slot.entry) ?? '');
   return (
     <RowFrame {...props} extra={isChosen ? 'grid-chosen' : ''} isChosen={isChosen}>
       {grid.selection !== undefined && (
-        <div class="grid-cell grid-check" role="gridcell">
-          <label>
-            <input
-              type="checkbox"
-              tabIndex={-1}
-              checked={isChosen}
-              onChange={() => grid.selection?.onToggle(slot.key)}
-            />
-            <span class="hidden-text">{text.selectRow(slot.key)}</span>
-          </label>
-        </div>
+        <CheckCell
+          label={slot.key}
+          isChecked={isChosen}
+          onToggle={() => grid.selection?.onToggleMany([slot.key])}
+        />
       )}
       {props.isPhone ? (
         <PhoneCells grid={grid} entry={slot.entry} />
       ) : (
         <DeskCells grid={grid} entry={slot.entry} />
       )}
+      {line !== '' && (
+        <div class="cut grid-note" role="gridcell" title={line}>
+          {line}
+        </div>
+      )}
+      {grid.actions !== undefined && !props.isPhone && (
+        <div class="grid-actions inline" role="gridcell">
+          {grid.actions(slot.entry)}
+        </div>
+      )}
     </RowFrame>
+  );
+}
+
+function CheckCell(props: {
+  readonly label: string;
+  readonly isChecked: boolean;
+  readonly onToggle: () => void;
+}) {
+  return (
+    <div class="grid-cell grid-check" role="gridcell">
+      <label>
+        <input type="checkbox" tabIndex={-1} checked={props.isChecked} onChange={props.onToggle} />
+        <span class="hidden-text">{text.selectRow(props.label)}</span>
+      </label>
+    </div>
   );
 }
 
@@ -73,7 +108,7 @@ function RowFrame<T>(
       role="row"
       aria-rowindex={props.index + 2}
       aria-selected={props.isChosen}
-      style={{ transform: `translateY(${props.startPx}px)` }}
+      style={{ transform: `translateY(${props.startPx}px)`, height: `${props.heightPx}px` }}
     >
       {props.children}
     </div>
@@ -92,7 +127,7 @@ function DeskCells<T>({ grid, entry }: CellsProps<T>) {
       class={column.isNumber === true ? 'grid-cell number' : 'grid-cell'}
       role="gridcell"
     >
-      {place === 0 ? linked(grid, entry, column) : column.cell(entry)}
+      {linked(column, entry, place === 0 ? grid.hrefOf?.(entry) : column.linkOf?.(entry))}
     </div>
   ));
 }
@@ -104,14 +139,17 @@ function PhoneCells<T>({ grid, entry }: CellsProps<T>) {
   return (
     <>
       <div class="grid-cell" role="gridcell">
-        <div class="grid-line">{parts('first').map((column) => linked(grid, entry, column))}</div>
+        <div class="grid-line">
+          {parts('first').map((column) => linked(column, entry, grid.hrefOf?.(entry)))}
+        </div>
         <div class="grid-line quiet">
-          {parts('second').map((column) => (
-            <span key={column.label}>
-              {column.isNumber === true && `${column.label} `}
-              {column.cell(entry)}
-            </span>
-          ))}
+          {grid.lineOf?.(entry) ||
+            parts('second').map((column) => (
+              <span key={column.label}>
+                {column.isNumber === true && `${column.label} `}
+                {column.cell(entry)}
+              </span>
+            ))}
         </div>
       </div>
       <div class="grid-cell grid-end" role="gridcell">
@@ -121,10 +159,10 @@ function PhoneCells<T>({ grid, entry }: CellsProps<T>) {
   );
 }
 
-function linked<T>({ hrefOf }: GridProps<T>, entry: T, column: Column<T>): ComponentChildren {
-  if (hrefOf === undefined) return column.cell(entry);
+function linked<T>(column: Column<T>, entry: T, href: string | undefined): ComponentChildren {
+  if (href === undefined) return column.cell(entry);
   return (
-    <a key={column.label} href={hrefOf(entry)} tabIndex={-1}>
+    <a key={column.label} href={href} tabIndex={-1}>
       {column.cell(entry)}
     </a>
   );

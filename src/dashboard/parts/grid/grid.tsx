@@ -26,6 +26,8 @@ export interface Column<T> {
    */
   readonly phone?: 'first' | 'second' | 'end';
   readonly cell: (entry: T) => ComponentChildren;
+  /** The address that the cell leads to; the first column of a row has `hrefOf` of the table. */
+  readonly linkOf?: (entry: T) => string | undefined;
 }
 
 /** The rows as `OrderedList` offers them; `listRows` wraps a plain list. */
@@ -37,7 +39,8 @@ interface RowSource<T> {
 
 interface GridSelection {
   readonly keys: ReadonlySet<string>;
-  readonly onToggle: (key: string) => void;
+  /** Selects all of these rows, or none of them when all are selected. */
+  readonly onToggleMany: (keys: readonly string[]) => void;
   /** Selects all rows that the filter lets through, or no row. */
   readonly onToggleAll: () => void;
   readonly isAll: boolean;
@@ -54,12 +57,21 @@ export interface GridProps<T> {
   readonly selection?: GridSelection;
   readonly closed?: ReadonlySet<string>;
   readonly onToggleGroup?: (name: string) => void;
+  /** The second line of a row, such as a message; '': the row has one line. */
+  readonly lineOf?: (entry: T) => string;
+  /** Buttons at the end of the row under the pointer. */
+  readonly actions?: (entry: T) => ComponentChildren;
+  /** What a group is like, beside its name. */
+  readonly aboutGroup?: (entries: readonly T[]) => ComponentChildren;
+  readonly isDense?: boolean;
   /** Shown in place of rows when there are none. */
   readonly empty: ComponentChildren;
 }
 
 const ROW_PX = 38;
+const DENSE_ROW_PX = 30;
 const PHONE_ROW_PX = 60;
+const LINE_PX = 22;
 const HEAD_PX = 36;
 const CHECK_PX = 40;
 const PAGE_ROWS = 15;
@@ -72,8 +84,20 @@ export function Grid<T>(props: GridProps<T>) {
   const id = useId();
   const active = useSignal<number | null>(null);
   const plan = new GridRows(rows.count, rows.groups(), closed);
-  const rowPx = isPhone ? PHONE_ROW_PX : ROW_PX;
-  const virtual = useVirtualRows({ count: plan.count, rowPx, headPx: HEAD_PX, scroller });
+  const least = isPhone ? PHONE_ROW_PX : props.isDense === true ? DENSE_ROW_PX : ROW_PX;
+  const heightOf = (place: number): number => {
+    const entry = isPhone ? undefined : rows.at(place)?.entry;
+    return entry !== undefined && (props.lineOf?.(entry) ?? '') !== '' ? least + LINE_PX : least;
+  };
+  const rowPx = (row: number): number => {
+    const shown = plan.at(row);
+    return shown.kind === 'group' ? least : heightOf(shown.place);
+  };
+  // Another height of any row gives another shape, so that the rows are measured again.
+  let shape = least;
+  if (props.lineOf !== undefined)
+    for (let place = 0; place < rows.count; place++) shape = (shape * 31 + heightOf(place)) | 0;
+  const virtual = useVirtualRows({ count: plan.count, rowPx, shape, headPx: HEAD_PX, scroller });
   const activate = (row: number): void => {
     active.value = Math.max(0, Math.min(plan.count - 1, row));
     virtual.scrollTo(active.value);
@@ -86,7 +110,7 @@ export function Grid<T>(props: GridProps<T>) {
     }
     const slot = rows.at(shown.place);
     if (slot === undefined) return;
-    if (kind === 'select') selection?.onToggle(slot.key);
+    if (kind === 'select') selection?.onToggleMany([slot.key]);
     else if (props.hrefOf !== undefined) location.hash = props.hrefOf(slot.entry);
   };
   const onKey = (event: KeyboardEvent): void => {
@@ -99,7 +123,7 @@ export function Grid<T>(props: GridProps<T>) {
     else return;
     event.preventDefault();
   };
-  const style = trackStyle(columns, isPhone, selection !== undefined);
+  const style = trackStyle(columns, isPhone, selection !== undefined, least);
   return (
     <div
       ref={scroller}
@@ -122,13 +146,14 @@ export function Grid<T>(props: GridProps<T>) {
         </div>
       ) : (
         <div class="grid-body" role="rowgroup" style={{ height: `${virtual.heightPx}px` }}>
-          {virtual.items.map(({ index, start, key }) => (
+          {virtual.items.map(({ index, start, size, key }) => (
             <GridRow
               key={key}
               id={`${id}-${index}`}
               row={plan.at(index)}
               index={index}
               startPx={start}
+              heightPx={size}
               isActive={index === active.value}
               isPhone={isPhone}
               grid={props}
@@ -148,6 +173,7 @@ function trackStyle<T>(
   columns: readonly Column<T>[],
   isPhone: boolean,
   canSelect: boolean,
+  rowPx: number,
 ): Record<string, string> {
   const tracks = isPhone
     ? ['minmax(0, 1fr)', 'auto']
@@ -156,6 +182,8 @@ function trackStyle<T>(
   return {
     '--tracks': [...(canSelect ? [`${CHECK_PX}px`] : []), ...tracks].join(' '),
     '--least': `${least}px`,
+    '--row': `${rowPx}px`,
+    '--check': canSelect ? `${CHECK_PX}px` : '0px',
   };
 }
 
@@ -200,7 +228,13 @@ class GridRows {
   }
 
   at(row: number): ShownRow {
-    const head = this.#heads.findLast((one) => one.row <= row);
+    let low = 0;
+    for (let high = this.#heads.length; low < high; ) {
+      const middle = (low + high) >> 1;
+      if ((this.#heads[middle]?.row ?? 0) <= row) low = middle + 1;
+      else high = middle;
+    }
+    const head = this.#heads[low - 1];
     if (head === undefined) return { kind: 'entry', place: row };
     if (head.row === row) return { kind: 'group', group: head.group, isClosed: head.isClosed };
     return { kind: 'entry', place: head.group.start + row - head.row - 1 };

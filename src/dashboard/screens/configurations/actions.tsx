@@ -21,7 +21,9 @@ export function Actions(props: ActionsProps) {
   return (
     <>
       <DialogButton dialog={(onClose) => <Scale {...props} onClose={onClose} />}>{text.scale}</DialogButton>
-      <DialogButton dialog={(onClose) => <Remove {...props} onClose={onClose} />}>{text.remove}</DialogButton>
+      <DialogButton kind="risky" dialog={(onClose) => <Remove {...props} onClose={onClose} />}>
+        {text.remove}
+      </DialogButton>
     </>
   );
 }

@@ -4,12 +4,12 @@ import type { Configuration } from '../../../model/configuration.js';
 import type { InstanceInfo } from '../../../model/instance.js';
 import type { ShownRollout } from '../../../operations/rollouts/rollouts.js';
 import { apiPath } from '../../api/api-client.js';
-import { addressOf, cores, megabytes, NOTHING } from '../../parts/amounts.js';
-import { type Column, Grid } from '../../parts/grid/grid.js';
+import { cores, megabytes } from '../../parts/amounts.js';
+import { Grid } from '../../parts/grid/grid.js';
+import { instanceColumns, messageOf } from '../../parts/instances/columns.js';
 import { Empty } from '../../parts/notes.js';
 import { Fact, Panel } from '../../parts/page.js';
-import { InstanceBadge } from '../../parts/state-badge.js';
-import { Time } from '../../parts/time.js';
+import { PendingActions } from '../../parts/pending-actions.js';
 import { WhyPanel } from '../../parts/why-panel.js';
 import { hrefOf } from '../../router/place.js';
 import { useEntries, useOrderedList, useTopic } from '../../services/services.js';
@@ -103,7 +103,9 @@ function Instances({ row: { name, entry }, rollout }: InstancesProps) {
   );
   const list = useOrderedList(useTopic('instances'), order);
   const revision = entry?.revision;
-  const columns = useMemo(() => columnsOf(revision), [revision]);
+  const usage = useEntries('usage');
+  const pending = useMemo(() => new PendingActions(), []);
+  const columns = useMemo(() => instanceColumns(pending, usage), [pending, usage]);
   const older = list.keys().filter((_, place) => list.at(place)?.entry.configurationRevision !== revision);
   return (
     <Panel title={text.instances} about={list.count}>
@@ -114,10 +116,11 @@ function Instances({ row: { name, entry }, rollout }: InstancesProps) {
       {list.count === 0 ? (
         <Empty title={text.noInstances} hint={text.noInstancesHint} />
       ) : (
-        <div class="configuration-instances" style={{ '--rows': String(list.count) }}>
+        <div class="configuration-instances" style={{ '--rows': String(list.count * 1.6) }}>
           <Grid<InstanceInfo>
             label={text.instances}
-            columns={columns}
+            columns={columns.filter(({ id }) => id !== 'configuration' && id !== 'created')}
+            lineOf={messageOf}
             rows={list}
             hrefOf={({ id }) => hrefOf(['instances', id])}
             empty={null}
@@ -126,42 +129,4 @@ function Instances({ row: { name, entry }, rollout }: InstancesProps) {
       )}
     </Panel>
   );
-}
-
-function columnsOf(revision: string | undefined): readonly Column<InstanceInfo>[] {
-  return [
-    {
-      label: text.instance,
-      width: 120,
-      phone: 'first',
-      cell: ({ id }) => <span class="mono">{id}</span>,
-    },
-    {
-      label: text.state,
-      width: 130,
-      phone: 'end',
-      cell: (instance) => <InstanceBadge instance={instance} />,
-    },
-    {
-      label: text.node,
-      width: 140,
-      grow: 1,
-      phone: 'second',
-      cell: ({ wrapperNodeId }) => wrapperNodeId ?? text.notPlaced,
-    },
-    {
-      label: text.address,
-      width: 170,
-      cell: (instance) => addressOf(instance) || NOTHING,
-    },
-    {
-      label: text.content,
-      width: 130,
-      cell: ({ configurationRevision, outdated }) => {
-        if (outdated) return text.contentOutdated;
-        return configurationRevision === revision ? text.contentNow : text.contentOld;
-      },
-    },
-    { label: text.age, width: 120, cell: ({ createdAt }) => <Time at={createdAt} /> },
-  ];
 }

@@ -119,15 +119,6 @@ export const text = {
   instances: 'Instances',
   noInstances: 'No instances',
   noInstancesHint: 'Drover creates them when the minimum is above 0. Scale it, or look at "Why this state".',
-  instance: 'Instance',
-  node: 'Node',
-  address: 'Address',
-  age: 'Age',
-  content: 'Content',
-  contentNow: 'this content',
-  contentOld: 'older content',
-  contentOutdated: 'to be replaced',
-  notPlaced: 'not placed yet',
   older: (number: number) =>
     `${plural(number, 'instance')} ${number === 1 ? 'has' : 'have'} older content. To update: delete ${number === 1 ? 'it' : 'them'}, and Drover creates new ones.`,
 

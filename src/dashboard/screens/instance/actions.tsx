@@ -4,7 +4,8 @@ import type { InstanceInfo } from '../../../model/instance.js';
 import type { SendableSignal } from '../../../model/plain/sendable-signals.js';
 import { apiPath } from '../../api/api-client.js';
 import { Button } from '../../parts/button.js';
-import { Confirm } from '../../parts/dialog.js';
+import { Icon } from '../../parts/icon.js';
+import { AskedDialog } from '../../parts/instances/asked-dialog.js';
 import { Menu } from '../../parts/menu.js';
 import { INSTANCE_ACTIONS, type InstanceAction, type PendingActions } from '../../parts/pending-actions.js';
 import { text as parts } from '../../parts/text.js';
@@ -15,6 +16,8 @@ import { text } from './text.js';
 /** The signals that servers have uses for besides their end. */
 const OFFERED_SIGNALS: readonly SendableSignal[] = ['SIGHUP', 'SIGUSR1', 'SIGUSR2'];
 
+const KINDS = { start: 'main', stop: 'normal', restart: 'normal', delete: 'risky' } as const;
+
 interface ActionsProps {
   readonly instance: InstanceInfo;
   readonly pending: PendingActions;
@@ -24,15 +27,11 @@ export function Actions({ instance, pending }: ActionsProps) {
   const { api, toasts } = useServices();
   const isPhone = usePhone().value;
   const asked = useSignal<InstanceAction | null>(null);
-  const { id, state, configurationName } = instance;
-  const perform = async (action: InstanceAction): Promise<void> => {
-    await pending.perform(api, action, instance);
-    toasts.done(parts.done(action, text.named(id)));
-  };
+  const { id, state } = instance;
   const press = (action: InstanceAction): void => {
     // A start needs no question, because it destroys nothing.
-    if (action === 'start') void toasts.run(perform(action));
-    else asked.value = action;
+    if (action !== 'start') asked.value = action;
+    else void toasts.run(pending.perform(api, action, instance), () => parts.done(action, text.named(id)));
   };
   const send = async (signal: SendableSignal): Promise<void> => {
     await api.post(apiPath('instances', id, 'signal'), { body: { signal } });
@@ -65,20 +64,17 @@ export function Actions({ instance, pending }: ActionsProps) {
         <>
           {state !== 'STOPPED' && <Menu label={text.signal} items={signals} />}
           {possible.map((action) => (
-            <Button key={action} kind={action === 'start' ? 'main' : 'normal'} onPress={() => press(action)}>
+            <Button key={action} kind={KINDS[action]} onPress={() => press(action)}>
+              <Icon name={action} />
               {parts.action[action]}
             </Button>
           ))}
         </>
       )}
       {asked.value !== null && (
-        <Confirm
-          title={parts.ask(asked.value, text.thisOne)}
-          explanation={text.explain[asked.value]}
-          names={[`${id} ${configurationName}`]}
-          action={parts.action[asked.value]}
-          isDanger={asked.value === 'delete'}
-          onConfirm={() => perform(asked.value ?? 'stop')}
+        <AskedDialog
+          asked={{ action: asked.value, instances: [instance] }}
+          pending={pending}
           onClose={() => {
             asked.value = null;
           }}

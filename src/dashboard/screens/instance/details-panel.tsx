@@ -6,6 +6,7 @@ import type { InstanceInfo } from '../../../model/instance.js';
 import { ApiFailure, apiPath } from '../../api/api-client.js';
 import { addressOf, cores, count, megabytes, NOTHING } from '../../parts/amounts.js';
 import { Button } from '../../parts/button.js';
+import { CopyValue } from '../../parts/copy-button.js';
 import { Failure } from '../../parts/notes.js';
 import { Fact, Panel } from '../../parts/page.js';
 import { Time } from '../../parts/time.js';
@@ -24,7 +25,8 @@ export function DetailsPanel({ instance }: { readonly instance: InstanceInfo }) 
 }
 
 function InstanceFacts({ instance }: { readonly instance: InstanceInfo }) {
-  const { id, configurationName, allocatedCpu, processPid, createdAt } = instance;
+  const { id, configurationName, allocatedCpu, processPid, createdAt, wrapperNodeId: node } = instance;
+  const address = addressOf(instance);
   const asked = useAsked(
     (api, signal) => api.get<InstanceDetails>(apiPath('instances', id, 'details'), { signal }),
     [id, instance.configurationRevision, useRound()],
@@ -34,11 +36,20 @@ function InstanceFacts({ instance }: { readonly instance: InstanceInfo }) {
   return (
     <Panel title={text.details.facts}>
       <dl class="facts">
-        <Fact name={text.details.configuration}>{configurationName}</Fact>
-        <Fact name={text.details.node}>{instance.wrapperNodeId ?? text.details.notPlaced}</Fact>
-        <Fact name={text.details.address}>{addressOf(instance) || NOTHING}</Fact>
+        <Fact name={text.details.id}>
+          <CopyValue value={id} />
+        </Fact>
+        <Fact name={text.details.configuration}>
+          <a href={hrefOf(['configurations', configurationName])}>{configurationName}</a>
+        </Fact>
+        <Fact name={text.details.node}>
+          {node === undefined ? text.details.notPlaced : <a href={hrefOf(['nodes', node])}>{node}</a>}
+        </Fact>
+        <Fact name={text.details.address}>{address === '' ? NOTHING : <CopyValue value={address} />}</Fact>
         <Fact name={text.details.runtime}>{instance.runtime}</Fact>
-        <Fact name={text.details.process}>{processPid ?? text.details.noProcess}</Fact>
+        <Fact name={text.details.process}>
+          {processPid === null ? text.details.noProcess : <CopyValue value={String(processPid)} />}
+        </Fact>
         <Fact name={text.details.reserved}>{allocatedCpu > 0 ? `${ram}, ${cores(allocatedCpu)}` : ram}</Fact>
         <Fact name={text.details.restarts}>{count(instance.restarts)}</Fact>
         <Fact name={text.details.age}>

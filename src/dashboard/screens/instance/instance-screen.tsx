@@ -1,14 +1,20 @@
 /** One instance: its log with a command line, its usage, why it is in its state, its runs, details and terminal. */
 import { useEffect, useMemo, useRef } from 'preact/hooks';
+import type { InstanceExplanation } from '../../../explain/explanation.js';
 import type { InstanceInfo } from '../../../model/instance.js';
+import { apiPath } from '../../api/api-client.js';
+import { addressOf } from '../../parts/amounts.js';
 import { ButtonLink } from '../../parts/button.js';
+import { CopyValue } from '../../parts/copy-button.js';
 import { Empty } from '../../parts/notes.js';
 import { Page, Tabs } from '../../parts/page.js';
 import { PendingActions } from '../../parts/pending-actions.js';
 import { InstanceBadge } from '../../parts/state-badge.js';
+import { Up } from '../../parts/time.js';
+import { countedDown } from '../../parts/times.js';
 import { useMedia } from '../../parts/use-phone.js';
 import { hrefOf } from '../../router/place.js';
-import { useServices, useTopic } from '../../services/services.js';
+import { useAsked, useServices, useTopic } from '../../services/services.js';
 import type { ScreenProps } from '../screen.js';
 import { Actions } from './actions.js';
 import { DetailsPanel } from './details-panel.js';
@@ -68,7 +74,7 @@ function useLogFeed(id: string, isKnown: boolean, isGone: boolean): LogFeed {
 function Left({ instance, feed }: { readonly instance: InstanceInfo; readonly feed: LogFeed }) {
   const { id, wrapperNodeId } = instance;
   return (
-    <Page title={<span class="mono">{id}</span>} about={instance.configurationName} fill>
+    <Page title={<Trail instance={instance} />} fill>
       <div class="notice" role="status">
         <div>
           <strong>{text.left(id)}</strong>
@@ -76,7 +82,7 @@ function Left({ instance, feed }: { readonly instance: InstanceInfo; readonly fe
         </div>
         <ButtonLink href={hrefOf(['instances'])}>{text.toList}</ButtonLink>
       </div>
-      <LogTab id={id} feed={feed} isRunning={false} isOver />
+      <LogTab instance={instance} feed={feed} isRunning={false} isOver />
     </Page>
   );
 }
@@ -87,16 +93,22 @@ function Shown({ instance, feed }: { readonly instance: InstanceInfo; readonly f
   const canOperate = session.can('OPERATE');
   const tabs = TABS.filter((name) => name !== 'terminal' || canOperate);
   const tab = tabs.find((name) => name === router.place.value.query.tab) ?? 'log';
-  const { id, configurationName, message } = instance;
+  const { id, message, wrapperNodeId, allocatedPort, startedAt } = instance;
   const hrefOfTab = (name: TabName): string =>
     hrefOf(['instances', id], { tab: name === 'log' ? undefined : name });
   return (
     <Page
-      title={<span class="mono">{id}</span>}
+      title={<Trail instance={instance} />}
       about={
-        <span class="inline">
+        <span class="inline instance-about">
           <InstanceBadge instance={instance} pending={pending} />
-          <bdi>{configurationName}</bdi>
+          {wrapperNodeId !== undefined && <a href={hrefOf(['nodes', wrapperNodeId])}>{wrapperNodeId}</a>}
+          {allocatedPort !== undefined && <CopyValue value={addressOf(instance)} />}
+          {startedAt !== null && (
+            <span>
+              {text.up} <Up since={startedAt} />
+            </span>
+          )}
         </span>
       }
       actions={canOperate && <Actions instance={instance} pending={pending} />}
@@ -104,7 +116,8 @@ function Shown({ instance, feed }: { readonly instance: InstanceInfo; readonly f
     >
       {message !== null && (
         <p class="notice">
-          <span>{message}</span> {tab !== 'why' && <a href={hrefOfTab('why')}>{text.whyLink}</a>}
+          <Countdown instance={instance} message={message} />{' '}
+          {tab !== 'why' && <a href={hrefOfTab('why')}>{text.whyLink}</a>}
         </p>
       )}
       <Tabs
@@ -117,6 +130,36 @@ function Shown({ instance, feed }: { readonly instance: InstanceInfo; readonly f
   );
 }
 
+/** The way here: all instances, those of the configuration, this one. */
+function Trail({ instance: { id, configurationName } }: { readonly instance: InstanceInfo }) {
+  return (
+    <>
+      <a href={hrefOf(['instances'])}>{text.all}</a> /{' '}
+      <a href={hrefOf(['configurations', configurationName])}>
+        <bdi>{configurationName}</bdi>
+      </a>{' '}
+      / <span class="mono">{id}</span>
+    </>
+  );
+}
+
+/** The message of the instance, with the time to its next start as it passes. */
+function Countdown({ instance, message }: { readonly instance: InstanceInfo; readonly message: string }) {
+  const { clock } = useServices();
+  const { id, state, restarts } = instance;
+  const asked = useAsked(
+    async (api, signal) => {
+      if (state !== 'OFFLINE') return null;
+      const path = apiPath('instances', id, 'why');
+      const { retryInMs } = await api.get<InstanceExplanation>(path, { signal });
+      return retryInMs === null ? null : Date.now() + retryInMs;
+    },
+    [id, state, restarts, message],
+  );
+  const { value: at = null } = asked.value;
+  return <span>{at === null ? message : countedDown(message, at - clock.value)}</span>;
+}
+
 function Content(props: { readonly tab: TabName; readonly instance: InstanceInfo; readonly feed: LogFeed }) {
   const { tab, instance, feed } = props;
   const isWide = useMedia(WIDE).value;
@@ -126,7 +169,7 @@ function Content(props: { readonly tab: TabName; readonly instance: InstanceInfo
     case 'log':
       return (
         <div class="instance-body">
-          <LogTab id={id} feed={feed} isRunning={isRunning} isOver={false} />
+          <LogTab instance={instance} feed={feed} isRunning={isRunning} isOver={false} />
           {isWide && (
             <aside class="instance-side" aria-label={text.usage.title}>
               <UsagePanel instance={instance} isNarrow />

@@ -7,21 +7,27 @@ import { bytes } from '../../parts/amounts.js';
 import { Empty, Failure } from '../../parts/notes.js';
 import { Fact, Panel } from '../../parts/page.js';
 import { Badge } from '../../parts/state-badge.js';
-import { durationText, Time } from '../../parts/time.js';
+import { Time } from '../../parts/time.js';
+import { durationText } from '../../parts/times.js';
 import { useAsked } from '../../services/services.js';
+import { endOf, isGoodEnd } from './log/run-ends.js';
 import { text } from './text.js';
 
 type Run = InstanceRuns['runs'][number];
 
 const LINES = 10;
 
-export function RunsPanel({ instance }: { readonly instance: InstanceInfo }) {
+/** The last runs of an instance. They are asked for again when a run has ended or begun. */
+export function useRuns(instance: InstanceInfo, lines: number) {
   const { id, state, restarts, exitCode, processPid } = instance;
-  const asked = useAsked(
-    (api, signal) =>
-      api.get<InstanceRuns>(apiPath('instances', id, 'runs'), { query: { lines: LINES }, signal }),
+  return useAsked(
+    (api, signal) => api.get<InstanceRuns>(apiPath('instances', id, 'runs'), { query: { lines }, signal }),
     [id, state, restarts, exitCode, processPid],
   );
+}
+
+export function RunsPanel({ instance }: { readonly instance: InstanceInfo }) {
+  const asked = useRuns(instance, LINES);
   const { value, error } = asked.value;
   return (
     <div class="stack runs">
@@ -39,13 +45,12 @@ export function RunsPanel({ instance }: { readonly instance: InstanceInfo }) {
 
 function PastRun({ run }: { readonly run: Run }) {
   const { begunAt, mostMemoryBytes, lastLines, linesNote, wasAsked } = run;
-  const isGood = wasAsked || run.code === 0;
   return (
     <Panel
       title={text.runs.run(run.run)}
       about={
         <div class="inline">
-          <Badge tone={isGood ? 'still' : 'bad'} label={endOf(run)} />
+          <Badge tone={isGoodEnd(run) ? 'still' : 'bad'} label={endOf(run)} />
           <span>{wasAsked ? text.runs.asked : text.runs.crashed}</span>
         </div>
       }
@@ -68,10 +73,4 @@ function PastRun({ run }: { readonly run: Run }) {
       </dl>
     </Panel>
   );
-}
-
-function endOf({ code, signal, cause }: Run): string {
-  if (cause !== undefined) return cause;
-  if (signal !== null) return text.runs.signal(signal);
-  return code === null ? text.runs.unknown : text.runs.code(code);
 }

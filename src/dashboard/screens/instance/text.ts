@@ -5,10 +5,11 @@ const lines = (value: number): string => plural(value, 'line');
 
 export const text = {
   named: (id: string) => `Instance ${id}`,
-  thisOne: 'this instance',
   gone: (id: string) => `There is no instance ${id}`,
   goneHint: 'It was removed, or the address is mistyped.',
   toList: 'To all instances',
+  all: 'Instances',
+  up: 'Up',
   loading: 'Loading the instance…',
   left: (id: string) => `Instance ${id} was removed.`,
   leftLog: (id: string, node: string | undefined) =>
@@ -27,13 +28,6 @@ export const text = {
   signal: 'Signal',
   send: (signal: string) => `Send ${signal}`,
   sent: (signal: string, id: string) => `${signal} sent to instance ${id}`,
-  explain: {
-    start: 'It gets a new run.',
-    stop: 'Its process is ended. Place and files stay, and it stays stopped until you start it.',
-    restart: 'Its process is ended and started again. Players are disconnected.',
-    delete:
-      'Its process is ended and its files are removed, unless it is static. If its configuration has too few instances then, Drover creates a new one.',
-  },
   log: {
     label: (id: string) => `Log of instance ${id}`,
     waiting: 'Waiting for the log…',
@@ -75,6 +69,9 @@ export const text = {
     upTo: (line: number) => `from line ${count(line)} on, the newest first.`,
     stopped: 'Stopped.',
     further: 'Find more',
+    place: (place: number, all: number) => `${count(place)} of ${count(all)}`,
+    newer: 'Newer',
+    older: 'Older',
     stop: 'Stop',
     close: 'Close',
     most: (value: number) => `Only the newest ${count(value)} are shown: search for more of the line.`,
@@ -85,6 +82,9 @@ export const text = {
     notRunning: 'It reads commands when it runs',
     history: 'History',
     send: 'Send',
+    refused: 'The command was not taken.',
+    sendLines: (value: number) => `Send ${lines(value)}?`,
+    linesHint: 'They go to the program in this order, each as a line of its own:',
   },
   usage: {
     title: 'Usage',
@@ -124,6 +124,8 @@ export const text = {
     code: (code: number) => `exit code ${code}`,
     signal: (signal: string) => `ended by ${signal}`,
     unknown: 'its end was not seen',
+    rule: (run: number, end: string, lasted: string | null, time: string) =>
+      `run ${run}: ${end}${lasted === null ? '' : ` after ${lasted}`} · ${time}`,
     ended: 'Ended',
     lasted: 'Lasted',
     memory: 'Most memory',
@@ -132,6 +134,7 @@ export const text = {
   },
   details: {
     facts: 'Instance',
+    id: 'Id',
     configuration: 'Configuration',
     node: 'Node',
     address: 'Address',

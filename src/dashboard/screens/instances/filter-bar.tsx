@@ -1,21 +1,27 @@
-/** Search, state, groups, order and columns of the table. On a phone, a button opens all of them but the search. */
+/** Search, states, groups and columns of the table. On a phone, a button opens all of them but the search. */
 import { useSignal } from '@preact/signals';
+import type { InstanceInfo } from '../../../model/instance.js';
+import { count } from '../../parts/amounts.js';
 import { Button } from '../../parts/button.js';
 import { FindInput, Select } from '../../parts/form.js';
+import { COLUMN_IDS } from '../../parts/instances/columns.js';
+import { text as columns } from '../../parts/instances/text.js';
 import { Menu } from '../../parts/menu.js';
+import { Dot, toneOf } from '../../parts/state-badge.js';
 import { text as parts } from '../../parts/text.js';
 import { usePhone } from '../../parts/use-phone.js';
 import type { QueryChanges } from '../../router/place.js';
-import { COLUMN_IDS, isColumn } from './columns.js';
 import { text } from './text.js';
-import { columnsQuery, GROUPS, type InstancesView, STATES, sortQuery } from './view.js';
+import { columnsQuery, GROUPS, type InstancesView, STATES } from './view.js';
 
 interface FilterBarProps {
   readonly view: InstancesView;
+  /** How many instances are in each state. */
+  readonly counts: Readonly<Record<InstanceInfo['state'], number>>;
   readonly onChange: (changes: QueryChanges) => void;
 }
 
-export function FilterBar({ view, onChange }: FilterBarProps) {
+export function FilterBar({ view, counts, onChange }: FilterBarProps) {
   const isPhone = usePhone().value;
   const isOpen = useSignal(false);
   return (
@@ -31,60 +37,52 @@ export function FilterBar({ view, onChange }: FilterBarProps) {
           {text.filter}
         </Button>
       )}
-      {(!isPhone || isOpen.value) && <Choices view={view} onChange={onChange} isPhone={isPhone} />}
+      {(!isPhone || isOpen.value) && <Choices view={view} counts={counts} onChange={onChange} />}
     </div>
   );
 }
 
-function Choices({ view, onChange, isPhone }: FilterBarProps & { readonly isPhone: boolean }) {
+function Choices({ view, counts, onChange }: FilterBarProps) {
   return (
     <>
-      <Select
-        label={text.state}
-        value={view.state}
-        options={[
-          { value: '', label: text.allStates },
-          ...STATES.map((state) => ({ value: state, label: parts.states[state] })),
-        ]}
-        onChange={(state) => onChange({ state: state || undefined })}
-      />
+      <div class="inline" role="group" aria-label={text.state}>
+        {STATES.filter((state) => counts[state] > 0 || view.state === state).map((state) => (
+          <Button
+            key={state}
+            isPressed={view.state === state}
+            onPress={() => onChange({ state: view.state === state ? undefined : state })}
+          >
+            <Dot tone={toneOf(state)} />
+            {parts.states[state]} <span class="quiet">{count(counts[state])}</span>
+          </Button>
+        ))}
+      </div>
       <Select
         label={text.group}
         value={view.groupBy}
         options={[
           { value: '', label: text.noGroup },
-          ...GROUPS.map((group) => ({ value: group, label: text.label[group] })),
+          ...GROUPS.map((group) => ({ value: group, label: columns.label[group] })),
         ]}
         onChange={(group) => onChange({ group: group || undefined })}
       />
-      {isPhone && <Order view={view} onChange={onChange} />}
       <div class="bar-end">
         <Menu
           label={text.columns}
-          items={COLUMN_IDS.filter((id) => id !== 'id').map((id) => ({
-            label: text.label[id],
-            isChecked: view.columns.includes(id),
-            onPress: () => onChange(columnsQuery(view, id)),
-          }))}
+          items={[
+            {
+              label: text.compact,
+              isChecked: view.isDense,
+              onPress: () => onChange({ rows: view.isDense ? undefined : 'compact' }),
+            },
+            ...COLUMN_IDS.filter((id) => id !== 'id').map((id) => ({
+              label: columns.label[id],
+              isChecked: view.columns.includes(id),
+              onPress: () => onChange(columnsQuery(view, id)),
+            })),
+          ]}
         />
       </div>
-    </>
-  );
-}
-
-/** A menu for the order, on a phone only: on wider pages the heads of the columns sort. */
-function Order({ view, onChange }: FilterBarProps) {
-  return (
-    <>
-      <Select
-        label={text.sort}
-        value={view.sort}
-        options={COLUMN_IDS.map((id) => ({ value: id, label: text.label[id] }))}
-        onChange={(id) => isColumn(id) && onChange({ sort: id })}
-      />
-      <Button isPressed={view.isDescending} onPress={() => onChange(sortQuery(view, view.sort))}>
-        {text.descending}
-      </Button>
     </>
   );
 }

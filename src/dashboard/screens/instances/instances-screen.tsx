@@ -2,20 +2,22 @@
 import { useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
 import type { InstanceInfo } from '../../../model/instance.js';
-import { ButtonLink } from '../../parts/button.js';
+import { Button, ButtonLink } from '../../parts/button.js';
 import { DialogButton, FormDialog } from '../../parts/dialog.js';
 import { Grid } from '../../parts/grid/grid.js';
+import { type Asked, AskedDialog } from '../../parts/instances/asked-dialog.js';
+import { instanceColumns, isColumn, messageOf, NAME_COLUMN } from '../../parts/instances/columns.js';
 import { NoRows } from '../../parts/notes.js';
 import { Page } from '../../parts/page.js';
 import { usePhone } from '../../parts/use-phone.js';
 import { hrefOf } from '../../router/place.js';
 import { useEntries, useOrderedList, useServices, useTopic } from '../../services/services.js';
 import { Bulk } from './bulk.js';
-import { instanceColumns, isColumn, NAME_COLUMN } from './columns.js';
 import { FilterBar } from './filter-bar.js';
 import './instances.css';
 import { Choice } from '../../parts/form.js';
 import { PendingActions } from '../../parts/pending-actions.js';
+import { text as parts } from '../../parts/text.js';
 import { text } from './text.js';
 import { orderOf, readView, sortQuery } from './view.js';
 
@@ -33,7 +35,15 @@ export function Screen() {
   );
   const list = useOrderedList(store, order);
   const pending = useMemo(() => new PendingActions(), []);
-  const columns = useMemo(() => instanceColumns(pending), [pending]);
+  const usage = useEntries('usage');
+  const columns = useMemo(() => instanceColumns(pending, usage), [pending, usage]);
+  const asked = useSignal<Asked | null>(null);
+  const ask = (next: Asked | null): void => {
+    asked.value = next;
+  };
+  const clear = (): void => {
+    chosen.value = NONE;
+  };
   const chosen = useSignal<ReadonlySet<string>>(NONE);
   const closed = useSignal<ReadonlySet<string>>(NONE);
   // Leave out a selected instance that the filter now hides, so that no action happens unseen.
@@ -52,23 +62,35 @@ export function Screen() {
       }
       fill
     >
-      <FilterBar view={view} onChange={(changes) => router.set(changes)} />
-      {instances.length > 0 && (
-        <Bulk
-          chosen={instances}
-          pending={pending}
-          onClear={() => {
-            chosen.value = NONE;
-          }}
-        />
+      <FilterBar
+        view={view}
+        counts={countStates(store.entries.values())}
+        onChange={(changes) => router.set(changes)}
+      />
+      {instances.length > 0 && <Bulk chosen={instances} onAsk={ask} onClear={clear} />}
+      {asked.value !== null && (
+        <AskedDialog asked={asked.value} pending={pending} onDone={clear} onClose={() => ask(null)} />
       )}
       <Grid<InstanceInfo>
         label={text.title}
-        columns={columns.filter(({ sortAs: id }) => id === NAME_COLUMN || view.columns.includes(id))}
+        columns={columns.filter(({ id }) => id === NAME_COLUMN || view.columns.includes(id))}
         rows={list}
         hrefOf={({ id }) => hrefOf(['instances', id])}
         sort={{ column: view.sort, isDescending: view.isDescending }}
         onSort={(column) => isColumn(column) && router.set(sortQuery(view, column))}
+        isDense={view.isDense}
+        lineOf={messageOf}
+        aboutGroup={aboutGroup}
+        {...(canAct && {
+          actions: (instance: InstanceInfo) => (
+            <>
+              <ButtonLink href={hrefOf(['instances', instance.id])}>{text.log}</ButtonLink>
+              <Button onPress={() => ask({ action: 'restart', instances: [instance] })}>
+                {parts.action.restart}
+              </Button>
+            </>
+          ),
+        })}
         closed={closed.value}
         onToggleGroup={(name) => {
           closed.value = toggled(closed.value, name);
@@ -77,8 +99,10 @@ export function Screen() {
           selection: {
             keys: chosen.value,
             isAll: instances.length > 0 && instances.length === list.count,
-            onToggle: (key: string) => {
-              chosen.value = toggled(chosen.value, key);
+            onToggleMany: (keys: readonly string[]) => {
+              const isAll = keys.every((key) => chosen.value.has(key));
+              const rest = [...chosen.value].filter((key) => !keys.includes(key));
+              chosen.value = new Set(isAll ? rest : [...rest, ...keys]);
             },
             onToggleAll: () => {
               chosen.value = instances.length === list.count ? NONE : new Set(list.keys());
@@ -97,6 +121,19 @@ export function Screen() {
       />
     </Page>
   );
+}
+
+function countStates(instances: Iterable<InstanceInfo>): Record<InstanceInfo['state'], number> {
+  const counts = { ONLINE: 0, CREATING: 0, OFFLINE: 0, STOPPED: 0 };
+  for (const { state } of instances) counts[state]++;
+  return counts;
+}
+
+function aboutGroup(instances: readonly InstanceInfo[]): string {
+  const online = instances.filter(({ state }) => state === 'ONLINE').length;
+  const players = instances.reduce((sum, one) => sum + (one.players ?? 0), 0);
+  const nodes = new Set(instances.flatMap(({ wrapperNodeId }) => wrapperNodeId ?? []));
+  return text.groupAbout(online, instances.length, players, nodes.size);
 }
 
 function toggled(names: ReadonlySet<string>, name: string): ReadonlySet<string> {

@@ -2,8 +2,14 @@
 import type { InstanceInfo } from '../../../model/instance.js';
 import type { Order } from '../../live/ordered-list.js';
 import { addressOf } from '../../parts/amounts.js';
+import {
+  type ColumnId,
+  DEFAULT_COLUMNS,
+  isColumn,
+  PHONE_COLUMNS,
+  SORTS,
+} from '../../parts/instances/columns.js';
 import type { QueryChanges } from '../../router/place.js';
-import { type ColumnId, DEFAULT_COLUMNS, isColumn, PHONE_COLUMNS, SORTS } from './columns.js';
 
 export const GROUPS = ['configuration', 'node', 'state'] as const;
 type GroupBy = (typeof GROUPS)[number];
@@ -15,14 +21,15 @@ export interface InstancesView {
   readonly sort: ColumnId;
   readonly isDescending: boolean;
   readonly columns: readonly ColumnId[];
+  readonly isDense: boolean;
 }
 
 export const STATES: readonly InstanceInfo['state'][] = ['ONLINE', 'CREATING', 'OFFLINE', 'STOPPED'];
-const DEFAULT_SORT: ColumnId = 'configuration';
+const DEFAULT_SORT: ColumnId = 'state';
 
 /** Reads the settings. An unknown word in the address counts as not set. */
 export function readView(query: Readonly<Record<string, string>>, isPhone: boolean): InstancesView {
-  const { find = '', state, group, sort = '', columns } = query;
+  const { find = '', state, group, sort = '', columns, rows } = query;
   const name = sort.replace(/^-/, '');
   return {
     find,
@@ -30,6 +37,7 @@ export function readView(query: Readonly<Record<string, string>>, isPhone: boole
     groupBy: GROUPS.find((one) => one === group) ?? '',
     sort: isColumn(name) ? name : DEFAULT_SORT,
     isDescending: sort.startsWith('-'),
+    isDense: rows === 'compact',
     columns:
       columns === undefined
         ? isPhone

@@ -1,12 +1,12 @@
 /** The actions on a node, the badges that tell its state, and the meters of its reserved amounts. */
 import { useSignal } from '@preact/signals';
-import { coresOf, megabytesOf } from '../../parts/amounts.js';
+import { BYTES_IN_MB, cores, coresOf, megabytes, megabytesOf } from '../../parts/amounts.js';
 import { Button } from '../../parts/button.js';
 import { DialogButton, FormDialog } from '../../parts/dialog.js';
 import { Choice } from '../../parts/form.js';
 import { Meter } from '../../parts/meter.js';
 import { Badge, StateBadge } from '../../parts/state-badge.js';
-import { useServices } from '../../services/services.js';
+import { useEntries, useServices } from '../../services/services.js';
 import type { AskedOfNodes } from './asked.js';
 import { type NodeEntry, standingOf } from './node.js';
 import { text } from './text.js';
@@ -92,26 +92,33 @@ function StandingBadge({ node }: { readonly node: NodeEntry }) {
   return <Badge tone="still" label={text.standing[standing]} />;
 }
 
+/** What is reserved of the node, and how much of it is used. */
 export function NodeMeters({
-  node: { resources, capacity },
+  node: { nodeId, resources, capacity },
   label,
 }: {
   readonly node: NodeEntry;
   readonly label: { readonly ram: string; readonly cpu: string };
 }) {
+  const here = [...useEntries('usage').values()].filter(({ node }) => node === nodeId);
+  const ram = here.reduce((sum, { memoryBytes }) => sum + memoryBytes, 0) / BYTES_IN_MB;
+  const cpu = here.reduce((sum, { cpuPercent }) => sum + (cpuPercent ?? 0), 0);
+  const used = (amount: string): string => (here.length === 0 ? '' : text.used(amount));
   return (
     <div class="node-meters">
       <Meter
         label={label.ram}
         value={resources.usedRamMB}
+        inner={ram}
         most={capacity.maxRamMB}
-        text={megabytesOf(resources.usedRamMB, capacity.maxRamMB)}
+        text={`${used(megabytes(ram))}${megabytesOf(resources.usedRamMB, capacity.maxRamMB)}`}
       />
       <Meter
         label={label.cpu}
         value={resources.usedCpu}
+        inner={cpu}
         most={capacity.maxCpu}
-        text={coresOf(resources.usedCpu, capacity.maxCpu)}
+        text={`${used(cores(cpu))}${coresOf(resources.usedCpu, capacity.maxCpu)}`}
       />
     </div>
   );

@@ -90,18 +90,11 @@ export class PlacedCells {
     return this.#byNode.get(nodeId) ?? NOTHING;
   }
 
-  /**
-   * Returns `most` instances of a node, or all when there are fewer. Starts at the first instance of `configuration`
-   * ('': at the node's first instance), or earlier when too few follow.
-   */
-  some(nodeId: string, most: number, configuration: string): InstanceInfo[] {
+  /** Returns `most` instances of a node, or all when there are fewer. */
+  some(nodeId: string, most: number): InstanceInfo[] {
     const { start, count } = this.on(nodeId);
-    const length = Math.min(count, most);
-    const first = configuration === '' ? start : this.#firstOf(configuration, { start, count });
-    const from = Math.min(first, start + count - length);
-    return Array.from({ length }, (_, place) => this.#list.at(from + place)).flatMap(
-      (slot) => slot?.entry ?? [],
-    );
+    const places = Array.from({ length: Math.min(count, most) }, (_, place) => this.#list.at(start + place));
+    return places.flatMap((slot) => slot?.entry ?? []);
   }
 
   countOn(nodeId: string, configuration: string): number {
@@ -119,12 +112,5 @@ export class PlacedCells {
       instances: counts.reduce((sum, count) => sum + count, 0),
       nodes: counts.filter((count) => count > 0).length,
     };
-  }
-
-  /** The place of the configuration's first instance, or the start when the node has none. */
-  #firstOf(configuration: string, { start, count }: Placed): number {
-    for (let place = start; place < start + count; place++)
-      if (this.#list.at(place)?.entry.configurationName === configuration) return place;
-    return start;
   }
 }

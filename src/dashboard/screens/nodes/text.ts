@@ -23,12 +23,13 @@ export const text = {
   showAll: 'All configurations',
   everywhere: (configuration: string, on: { readonly instances: number; readonly nodes: number }) =>
     `${configuration}: ${instances(on.instances)} on ${nodes(on.nodes)}`,
-  pointAt:
-    'Point at a cell, or move to it with Tab and the arrow keys, to see its configuration on all nodes.',
+  pointAt: 'Point at an instance to see its configuration on all nodes.',
 
   instances,
   ofThese: (many: number, configuration: string) => `${count(many)} of ${configuration}`,
   cells: (node: string) => `Instances on ${node}`,
+  free: (amount: string) => `${amount} free`,
+  used: (amount: string) => `${amount} used · `,
   more: (many: number) => `+ ${count(many)} more`,
   /** Short labels of the reserved amounts; the list has no room for more. */
   inRow: { ram: 'RAM', cpu: 'CPU' },
@@ -90,10 +91,6 @@ export const text = {
   noWait: 'Does not wait for players any more',
   waitingFor: 'Now',
   capacity: 'Capacity',
-  measured: 'Used, as measured',
-  measuredAs: (cpu: string, ram: string, processes: string) => `${cpu}, ${ram}, ${processes}`,
-  notMeasured: 'not measured yet',
-  processes: (many: number) => plural(many, 'process', 'processes'),
   details: 'Details',
   address: 'Address',
   version: 'Version',

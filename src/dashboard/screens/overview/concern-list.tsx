@@ -1,14 +1,15 @@
 /** The concerns as rows: the verdict of the server, what happens next, and the next step as a button. */
 import { useSignal } from '@preact/signals';
-import type { ComponentChildren } from 'preact';
 import type { Concern } from '../../../explain/concerns.js';
 import type { InstanceExplanation } from '../../../explain/explanation.js';
 import type { Api } from '../../api/api-client.js';
 import { Button, ButtonLink } from '../../parts/button.js';
+import { Icon } from '../../parts/icon.js';
 import { performAction } from '../../parts/pending-actions.js';
-import { Badge } from '../../parts/state-badge.js';
-import { useAsked, useServices } from '../../services/services.js';
-import { type Step, stepOf, whyPathOf } from './attention.js';
+import { Time } from '../../parts/time.js';
+import { countedDown } from '../../parts/times.js';
+import { useAsked, useRound, useServices } from '../../services/services.js';
+import { hrefOfConcern, iconOf, type Step, stepsOf, whyPathOf } from './attention.js';
 import { text } from './text.js';
 
 /** The most rows; further concerns are counted. Nobody reads 1,000 rows, and the tables have them all. */
@@ -16,7 +17,8 @@ const MOST = 30;
 /** How many concerns get an explanation. Each explanation asks a node. */
 const MOST_EXPLAINED = 10;
 
-type Told = Pick<InstanceExplanation, 'verdict' | 'next' | 'advice'>;
+type Told = Pick<InstanceExplanation, 'verdict' | 'next' | 'advice'> &
+  Partial<Pick<InstanceExplanation, 'retryInMs' | 'exits'>>;
 
 export function ConcernList({ concerns }: { readonly concerns: readonly Concern[] }) {
   const more = concerns.length - MOST;
@@ -35,34 +37,56 @@ export function ConcernList({ concerns }: { readonly concerns: readonly Concern[
 }
 
 function ConcernRow({ concern, isExplained }: { readonly concern: Concern; readonly isExplained: boolean }) {
-  const { session } = useServices();
-  const sentence = `${concern.name}: ${concern.text}`;
+  const { session, clock } = useServices();
+  const { tone, name, word, text: sentence, since } = concern;
   const path = isExplained ? whyPathOf(concern) : null;
-  const step = stepOf(concern, session.can('OPERATE'));
   // Ask again when the sentence changes: the new sentence needs a new explanation.
   const asked = useAsked(
-    async (api, signal) => ({ sentence, told: path === null ? null : await explain(api, path, signal) }),
-    [path, sentence],
+    async (api, signal) => ({
+      sentence,
+      told: path === null ? null : await explain(api, path, signal),
+      at: Date.now(),
+    }),
+    [path, sentence, useRound()],
   );
   const { value } = asked.value;
   // Show no explanation of an earlier sentence. The new sentence stands alone until its own explanation arrives.
   const told = value?.sentence === sentence ? value.told : null;
-  const more = [told?.next, told?.advice].filter(Boolean).join(' ');
+  // The name stands before the verdict as a link.
+  const verdict = (told?.verdict ?? sentence).replace(`${name} `, '').replace(`(${name}) `, '');
+  const retryInMs = told?.retryInMs ?? null;
+  // The buttons stand in place of the commands.
+  const sentences = [told?.next, told?.advice].flatMap((part) => part?.split(/(?<=\.) /) ?? []);
+  const more = sentences.filter((one) => !one.includes('`')).join(' ');
+  const lastLine = told?.exits?.[0]?.lastLines.at(-1);
+  const href = hrefOfConcern(concern);
   return (
     <li class="concern">
-      <Badge tone={concern.tone} label={concern.word} />
-      <div class="concern-words">
-        <p>{told?.verdict ?? sentence}</p>
-        {more !== '' && <p class="quiet">{withCommands(more)}</p>}
+      <strong class={`with-icon tone-${tone}`}>
+        <Icon name={iconOf(concern)} />
+        {word}
+      </strong>
+      <div>
+        <p>
+          <strong>{href === null ? name : <a href={href}>{name}</a>}</strong>{' '}
+          {retryInMs === null ? verdict : countedDown(verdict, (value?.at ?? 0) + retryInMs - clock.value)}
+          {since !== null && (
+            <span class="quiet">
+              {' '}
+              <Time at={since} />
+            </span>
+          )}
+        </p>
+        {lastLine !== undefined && <p class="cut concern-line mono">{lastLine}</p>}
+        {more !== '' && <p class="quiet">{more}</p>}
       </div>
-      {step !== null && <StepButton step={step} />}
+      <div class="inline">
+        {stepsOf(concern, session.can('OPERATE')).map((step) => (
+          <StepButton key={step.kind === 'open' ? step.href : step.id} step={step} />
+        ))}
+      </div>
     </li>
   );
-}
-
-/** Shows text between backticks as commands. */
-function withCommands(sentence: string): ComponentChildren {
-  return sentence.split('`').map((part, place) => (place % 2 === 1 ? <code key={place}>{part}</code> : part));
 }
 
 /**
@@ -76,15 +100,22 @@ async function explain(api: Api, path: string, signal: AbortSignal): Promise<Tol
 function StepButton({ step }: { readonly step: Step }) {
   const { api, toasts } = useServices();
   const isBusy = useSignal(false);
-  if (step.kind === 'open') return <ButtonLink href={step.href}>{step.label}</ButtonLink>;
+  if (step.kind === 'open')
+    return (
+      <ButtonLink href={step.href}>
+        <Icon name={step.icon} />
+        {step.label}
+      </ButtonLink>
+    );
   const restart = async (): Promise<void> => {
     isBusy.value = true;
     await toasts.run(performAction(api, 'restart', step.id), () => text.restarted(step.id));
     isBusy.value = false;
   };
   return (
-    <Button isBusy={isBusy.value} onPress={() => void restart()}>
-      {step.label}
+    <Button kind="main" isBusy={isBusy.value} onPress={() => void restart()}>
+      <Icon name="restart" />
+      {text.restart}
     </Button>
   );
 }

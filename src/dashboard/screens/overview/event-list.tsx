@@ -1,7 +1,8 @@
 /** The latest events of the cluster, the newest first, each with a link to what it is about. */
 import type { EventKind, ShownEvent } from '../../../model/event.js';
+import { Icon } from '../../parts/icon.js';
 import { Empty } from '../../parts/notes.js';
-import { Badge, type Tone } from '../../parts/state-badge.js';
+import type { Tone } from '../../parts/state-badge.js';
 import { Time } from '../../parts/time.js';
 import { hrefOf } from '../../router/place.js';
 import { useEntries } from '../../services/services.js';
@@ -16,13 +17,14 @@ export function EventList() {
   const events = [...useEntries('events').values()].sort((a, b) => b.until - a.until).slice(0, MOST);
   if (events.length === 0) return <Empty title={text.noEvents} hint={text.noEventsHint} />;
   return (
-    <ul class="events">
+    <ul>
       {events.map((event) => (
-        <li key={event.id} class="event">
-          <Badge tone={toneOf(event.kind)} label={text.events[event.kind]} />
-          <div class="event-words">
-            <a href={hrefOf(placeOf(event))}>{event.text}</a>
-          </div>
+        <li key={event.id} class="concern event">
+          <span class={`with-icon tone-${toneOf(event.kind)}`}>
+            <Icon name={toneOf(event.kind)} />
+            {text.events[event.kind]}
+          </span>
+          <a href={hrefOf(placeOf(event))}>{event.text}</a>
           <span class="quiet">
             <Time at={event.until} />
           </span>

@@ -1,15 +1,16 @@
-/** The concerns first, then the figures of the cluster, then the latest events. */
+/** One line of numbers, the wall of configurations, what needs somebody, and what happened last. */
 import { concernsOf } from '../../../explain/concerns.js';
+import { HEALTH_TONES } from '../../../explain/health-states.js';
 import { count } from '../../parts/amounts.js';
 import { Empty, Failure } from '../../parts/notes.js';
 import { Page, Panel } from '../../parts/page.js';
 import { useAsked, useEntries, useRound, useServices, useTopic } from '../../services/services.js';
 import { NOT_READ, readClusterState } from './cluster-state.js';
 import { ConcernList } from './concern-list.js';
-import { Figures } from './figures.js';
-import './overview.css';
 import { EventList } from './event-list.js';
+import './overview.css';
 import { text } from './text.js';
+import { Figures, Wall } from './wall.js';
 
 export function Screen() {
   const { session } = useServices();
@@ -26,8 +27,18 @@ export function Screen() {
   );
   const { value: state = NOT_READ, error } = asked.value;
   const concerns = concernsOf({ ...state, nodes: nodes.values(), configurations: configurations.values() });
+  const online = [...instances.values()].filter(({ state }) => state === 'ONLINE').length;
+  const unwell = [...configurations.values()].filter(({ health }) => HEALTH_TONES[health.state] === 'bad');
+  const title = (
+    <>
+      <span class="hidden-text">{text.title} </span>
+      {isLoaded && instances.size > 0 ? text.online(online, instances.size) : text.title}
+    </>
+  );
   return (
-    <Page title={text.title}>
+    <Page title={title}>
+      {isLoaded && <Figures unwell={unwell.length} />}
+      {isLoaded && <Wall configurations={configurations.values()} />}
       {error !== null && <Failure error={error} onRetry={asked.again} />}
       <Panel title={text.attention} {...(concerns.length > 0 && { about: count(concerns.length) })}>
         {concerns.length > 0 ? (
@@ -36,7 +47,6 @@ export function Screen() {
           <NoConcern isLoaded={isLoaded} isNew={instances.size === 0} />
         )}
       </Panel>
-      {isLoaded && <Figures />}
       {isLoaded && (
         <Panel title={text.lastEvents}>
           <EventList />

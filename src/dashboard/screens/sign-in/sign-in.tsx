@@ -1,6 +1,7 @@
 /** The sign-in with a key. It says why the former session has ended, if there was one. */
 import { useSignal } from '@preact/signals';
 import { Form, TextInput } from '../../parts/form.js';
+import { Mark } from '../../parts/icon.js';
 import { useServices } from '../../services/services.js';
 import { text } from './text.js';
 
@@ -11,6 +12,7 @@ export function SignIn({ reason }: { readonly reason: string | null }) {
   return (
     <main class="center">
       <div class="surface sign-in">
+        <Mark />
         <h1>{text.title}</h1>
         {reason !== null && (
           <p class="notice" role="status">

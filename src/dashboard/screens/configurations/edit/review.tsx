@@ -8,6 +8,7 @@ import { NOTHING } from '../../../parts/amounts.js';
 import { Button } from '../../../parts/button.js';
 import { Dialog } from '../../../parts/dialog.js';
 import { text as parts } from '../../../parts/text.js';
+import '../../../parts/table/table.css';
 import { text } from '../text.js';
 
 interface ReviewProps {
@@ -54,7 +55,7 @@ export function Review({ name, plan, isBusy, onSave, onClose }: ReviewProps) {
 function Differences({ fields }: { readonly fields: Fields }) {
   return (
     <div class="differences-scroll">
-      <table class="differences">
+      <table class="table differences">
         <thead>
           <tr>
             <th>{text.field}</th>
@@ -68,10 +69,16 @@ function Differences({ fields }: { readonly fields: Fields }) {
             const [before, after] = shownPair(from, to, { isWhole: true });
             return (
               <tr key={path}>
-                <td class="mono">{visibleText(path)}</td>
-                <td class="mono difference-before">{before ?? NOTHING}</td>
-                <td class="mono difference-after">{after ?? NOTHING}</td>
-                <td>{text.classes[asks]}</td>
+                <td class="mono" data-label={text.field}>
+                  {visibleText(path)}
+                </td>
+                <td class="mono difference-before" data-label={text.before}>
+                  {before ?? NOTHING}
+                </td>
+                <td class="mono difference-after" data-label={text.after}>
+                  {after ?? NOTHING}
+                </td>
+                <td data-label={text.takesEffect}>{text.classes[asks]}</td>
               </tr>
             );
           })}

@@ -7,11 +7,13 @@ import { useMemo, useRef } from 'preact/hooks';
 import { apiPath } from '../../../api/api-client.js';
 import { Submit } from '../../../parts/button.js';
 import { CommandHistory } from '../../../parts/command-history.js';
+import { Confirm } from '../../../parts/dialog.js';
 import { useSubmit } from '../../../parts/form.js';
 import { Menu } from '../../../parts/menu.js';
 import { Failure } from '../../../parts/notes.js';
 import { useServices } from '../../../services/services.js';
 import { text } from '../text.js';
+import type { LogFeed } from './log-feed.js';
 
 const SHOWN_IN_MENU = 10;
 
@@ -19,10 +21,10 @@ interface CommandLineProps {
   readonly id: string;
   /** False: the instance does not run, so the line is disabled and says so. */
   readonly isRunning: boolean;
-  readonly onSent: (command: string) => void;
+  readonly feed: LogFeed;
 }
 
-export function CommandLine({ id, isRunning, onSent }: CommandLineProps) {
+export function CommandLine({ id, isRunning, feed }: CommandLineProps) {
   const { api, session } = useServices();
   const typed = useSignal('');
   const input = useRef<HTMLInputElement>(null);
@@ -32,12 +34,22 @@ export function CommandLine({ id, isRunning, onSent }: CommandLineProps) {
     typed.value = command;
     input.current?.focus();
   };
+  const pasted = useSignal<readonly string[] | null>(null);
+  const send = async (command: string): Promise<void> => {
+    // Before the call, so that it stands before what it causes.
+    feed.noteSent(command);
+    try {
+      await api.post(apiPath('instances', id, 'execute'), { body: { command } });
+    } catch (error) {
+      feed.noteRefused();
+      throw error;
+    }
+  };
   const { isBusy, problem, submit } = useSubmit(async () => {
     const command = typed.value;
     if (command.trim() === '') return;
-    await api.post(apiPath('instances', id, 'execute'), { body: { command } });
+    await send(command);
     history.add(command);
-    onSent(command);
     // Keep text that was typed while the command was sent.
     if (typed.value === command) typed.value = '';
   });
@@ -83,6 +95,13 @@ export function CommandLine({ id, isRunning, onSent }: CommandLineProps) {
             typed.value = event.currentTarget.value;
           }}
           onKeyDown={onKey}
+          onPaste={(event) => {
+            const paste = event.clipboardData?.getData('text').trimEnd() ?? '';
+            // An input would join the lines.
+            if (!/[\r\n]/.test(paste)) return;
+            event.preventDefault();
+            pasted.value = `${typed.value}${paste}`.split(/\r\n?|\n/);
+          }}
         />
         {recent.length > 0 && (
           <Menu
@@ -94,6 +113,21 @@ export function CommandLine({ id, isRunning, onSent }: CommandLineProps) {
           {text.command.send}
         </Submit>
       </form>
+      {pasted.value !== null && (
+        <Confirm
+          title={text.command.sendLines(pasted.value.length)}
+          explanation={text.command.linesHint}
+          names={pasted.value}
+          action={text.command.send}
+          onConfirm={async () => {
+            await send((pasted.value ?? []).join('\n'));
+            typed.value = '';
+          }}
+          onClose={() => {
+            pasted.value = null;
+          }}
+        />
+      )}
     </div>
   );
 }

@@ -139,9 +139,15 @@ export class LogFeed {
     else void this.#loadAround(line);
   }
 
-  /** Notes in the log a command that this tab has sent, because programs do not print what they read. */
+  /** Notes in the log a command that this tab sends, because programs do not print what they read. */
   noteSent(command: string): void {
     this.window.note(command, 'sent');
+    this.#version.value++;
+  }
+
+  /** Notes that the last command was not taken. */
+  noteRefused(): void {
+    this.window.note(text.command.refused, 'drover');
     this.#version.value++;
   }
 

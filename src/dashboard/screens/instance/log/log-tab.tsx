@@ -1,7 +1,9 @@
 /** The log of an instance with its search and its command line. */
 import { useEffect, useMemo } from 'preact/hooks';
+import type { InstanceInfo } from '../../../../model/instance.js';
 import { usePhone } from '../../../parts/use-phone.js';
 import { useServices } from '../../../services/services.js';
+import { useRuns } from '../runs-panel.js';
 import { text } from '../text.js';
 import { CommandLine } from './command-line.js';
 import './log.css';
@@ -11,18 +13,23 @@ import { Menu, type MenuItem } from '../../../parts/menu.js';
 import type { LogFeed } from './log-feed.js';
 import { LogSearch } from './log-search.js';
 import { LogView } from './log-view.js';
+import type { Run } from './run-ends.js';
 import { SearchResults } from './search-results.js';
 import { useLogTools } from './use-log-tools.js';
 
 interface LogTabProps {
-  readonly id: string;
+  readonly instance: InstanceInfo;
   readonly feed: LogFeed;
   readonly isRunning: boolean;
   /** True when the instance is gone; the loaded lines stay. */
   readonly isOver: boolean;
 }
 
-export function LogTab({ id, feed, isRunning, isOver }: LogTabProps) {
+const NO_RUNS: readonly Run[] = [];
+
+export function LogTab({ instance, feed, isRunning, isOver }: LogTabProps) {
+  const { id } = instance;
+  const runs = useRuns(instance, 0).value.value?.runs ?? NO_RUNS;
   const { api, session, router, toasts } = useServices();
   const isPhone = usePhone().value;
   const { line: named, ...query } = router.place.value.query;
@@ -41,6 +48,13 @@ export function LogTab({ id, feed, isRunning, isOver }: LogTabProps) {
     router.set({ line: undefined });
     feed.toEnd();
   };
+  /** Goes to the next older (1) or newer (-1) of the lines that were found. */
+  const step = (by: 1 | -1): void => {
+    const { found } = search.state.value;
+    const place = found.findIndex((one) => one.line === line);
+    const next = found[place < 0 ? 0 : (place + by + found.length) % found.length];
+    if (next !== undefined) router.set({ line: String(next.line) });
+  };
   return (
     <div class="log-tab">
       <LogBar
@@ -49,7 +63,11 @@ export function LogTab({ id, feed, isRunning, isOver }: LogTabProps) {
         isOver={isOver}
         items={items}
         onFollow={toEnd}
-        onSearch={(pattern) => router.set({ find: pattern || undefined })}
+        onSearch={(pattern) => {
+          // Enter on the same words goes to the next place.
+          if (pattern === asked.pattern && pattern !== '') step(1);
+          else router.set({ find: pattern || undefined });
+        }}
       />
       {asked.pattern !== '' && !isOver && (
         <SearchResults
@@ -58,6 +76,7 @@ export function LogTab({ id, feed, isRunning, isOver }: LogTabProps) {
           id={id}
           query={settings}
           line={line}
+          onStep={step}
           onClose={() => router.set({ find: undefined })}
         />
       )}
@@ -68,11 +87,10 @@ export function LogTab({ id, feed, isRunning, isOver }: LogTabProps) {
         hasTimes={hasTimes}
         isWrapped={isWrapped}
         line={line}
+        runs={runs}
         onToEnd={toEnd}
       />
-      {session.can('OPERATE') && !isOver && (
-        <CommandLine id={id} isRunning={isRunning} onSent={(command) => feed.noteSent(command)} />
-      )}
+      {session.can('OPERATE') && !isOver && <CommandLine id={id} isRunning={isRunning} feed={feed} />}
     </div>
   );
 }

@@ -4,7 +4,9 @@ import { Button } from '../../../parts/button.js';
 import { Empty, Failure } from '../../../parts/notes.js';
 import { text } from '../text.js';
 import type { LogFeed } from './log-feed.js';
-import { LogRows } from './log-rows.js';
+import { LogRows, RunRules } from './log-rows.js';
+import type { LogPage } from './log-window.js';
+import { endsBetween, type Run } from './run-ends.js';
 import { ScrollKeeper } from './scroll-keeper.js';
 
 interface LogViewProps {
@@ -15,13 +17,15 @@ interface LogViewProps {
   readonly isWrapped: boolean;
   /** The line that the address names. */
   readonly line: number | null;
+  /** The past runs, the last one first. */
+  readonly runs: readonly Run[];
   readonly onToEnd: () => void;
 }
 
 /** The distance in px to the first or last loaded line at which more lines are loaded. */
 const NEAR_PX = 600;
 
-export function LogView({ feed, id, query, hasTimes, isWrapped, line, onToEnd }: LogViewProps) {
+export function LogView({ feed, id, query, hasTimes, isWrapped, line, runs, onToEnd }: LogViewProps) {
   const scroller = useRef<HTMLDivElement>(null);
   const content = useRef<HTMLDivElement>(null);
   const keeper = useRef<ScrollKeeper | null>(null);
@@ -81,22 +85,33 @@ export function LogView({ feed, id, query, hasTimes, isWrapped, line, onToEnd }:
       >
         <div ref={content} class="log-content">
           {first !== null && <Beginning feed={feed} first={first} />}
-          {pages.map((page) => (
+          {pages.map((page, place) => (
             <LogRows
               key={page.key}
               page={page}
               id={id}
               query={query}
               hasTimes={hasTimes}
+              runs={runs}
+              before={timeBefore(pages, place)}
               chosen={page.items.some((item) => item.kind === 'line' && item.number === line) ? line : null}
             />
           ))}
+          {feed.window.isAtEnd && (
+            <RunRules runs={endsBetween(runs, timeBefore(pages, pages.length), null)} />
+          )}
           {pages.length === 0 && <NoLines feed={feed} />}
         </div>
       </section>
       {!isFollowing && <ToEnd feed={feed} onPress={onToEnd} />}
     </div>
   );
+}
+
+/** The time of the last line before a page; null: not known. */
+function timeBefore(pages: readonly LogPage[], place: number): string | null {
+  const last = pages[place - 1]?.items.findLast((item) => item.kind === 'line');
+  return last?.kind === 'line' ? last.time : null;
 }
 
 function Beginning({ feed, first }: { readonly feed: LogFeed; readonly first: number }) {

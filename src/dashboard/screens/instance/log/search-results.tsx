@@ -24,21 +24,30 @@ interface SearchResultsProps {
   readonly id: string;
   readonly query: Readonly<Record<string, string>>;
   readonly line: number | null;
+  readonly onStep: (by: 1 | -1) => void;
   readonly onClose: () => void;
 }
 
-export function SearchResults({ search, asked, id, query, line, onClose }: SearchResultsProps) {
+export function SearchResults({ search, asked, id, query, line, onStep, onClose }: SearchResultsProps) {
   const { pattern, hasCapitals } = asked;
   useEffect(() => {
     search.start({ pattern, hasCapitals });
     return () => search.stop();
   }, [search, pattern, hasCapitals]);
   const state = search.state.value;
+  const place = state.found.findIndex((found) => found.line === line);
   const canGoOn = state.next !== null && !state.isSearching && state.found.length < MOST_FOUND;
   return (
     <section class="surface found" aria-label={text.search.results}>
       <div class="inline found-head">
         <p role="status">{sentenceOf(state)}</p>
+        {state.found.length > 0 && (
+          <>
+            {place >= 0 && <span class="number">{text.search.place(place + 1, state.found.length)}</span>}
+            <Button onPress={() => onStep(-1)}>{text.search.newer}</Button>
+            <Button onPress={() => onStep(1)}>{text.search.older}</Button>
+          </>
+        )}
         {state.isSearching && <Button onPress={() => search.stop()}>{text.search.stop}</Button>}
         {canGoOn && <Button onPress={() => search.further()}>{text.search.further}</Button>}
         <Button kind="quiet" onPress={onClose}>

@@ -4,6 +4,7 @@ import type { InstanceInfo } from '../../../../model/instance.js';
 import { bytes, cores, count, megabytes } from '../../../parts/amounts.js';
 import { Lazy } from '../../../parts/lazy.js';
 import { Empty, Failure } from '../../../parts/notes.js';
+import { clockTime } from '../../../parts/times.js';
 import { text } from '../text.js';
 import './usage.css';
 import { useEffect, useRef } from 'preact/hooks';
@@ -87,7 +88,7 @@ function valueAt(series: UsageSeries, measure: Measure, place: number | null): s
 }
 
 function timeAt(series: UsageSeries, place: number): string {
-  return new Date((series.at[place] ?? 0) * 1000).toTimeString().slice(0, 8);
+  return clockTime((series.at[place] ?? 0) * 1000);
 }
 
 function givenOf(instance: InstanceInfo, measure: Measure): string {

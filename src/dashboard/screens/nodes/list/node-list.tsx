@@ -1,20 +1,20 @@
-/** All nodes, each with its reserved RAM and CPU and its instances as cells. Only the rows in sight are in the page. */
+/** All nodes as cards, with their RAM, CPU and instances. Only the cards in sight are in the page. */
 import { useMemo, useRef } from 'preact/hooks';
 import { FindInput, Select } from '../../../parts/form.js';
 import { useVirtualRows } from '../../../parts/grid/use-virtual-rows.js';
 import { NoRows } from '../../../parts/notes.js';
-import { Badge, toneOf } from '../../../parts/state-badge.js';
-import { text as parts } from '../../../parts/text.js';
 import { usePhone } from '../../../parts/use-phone.js';
 import { useEntries, useOrderedList, useServices, useTopic } from '../../../services/services.js';
 import type { AskedOfNodes } from '../asked.js';
-import { useShown } from '../cell-strip.js';
+import { useShown } from '../cell-map.js';
 import { isSort, type NodesView, nodeOrder, PLACED, PlacedCells, readView } from '../node.js';
 import { text } from '../text.js';
 import { NodeRow } from './node-row.js';
 
-const ROW_PX = 112;
-const PHONE_ROW_PX = 196;
+const CARD_PX = 304;
+const PHONE_CARD_PX = 250;
+/** The least width of a card. */
+const LEAST_PX = 400;
 
 export function NodeList({ asked }: { readonly asked: AskedOfNodes }) {
   const { router } = useServices();
@@ -27,12 +27,21 @@ export function NodeList({ asked }: { readonly asked: AskedOfNodes }) {
   const shown = useShown(view.configuration);
   const isPhone = usePhone().value;
   const scroller = useRef<HTMLDivElement>(null);
-  const rowPx = isPhone ? PHONE_ROW_PX : ROW_PX;
-  const virtual = useVirtualRows({ count: nodes.count, rowPx, headPx: 0, scroller });
+  const cardPx = isPhone ? PHONE_CARD_PX : CARD_PX;
+  const room = Math.floor((scroller.current?.clientWidth ?? innerWidth - 264) / LEAST_PX);
+  const inRow = Math.max(1, Math.min(room, Math.max(2, nodes.count)));
+  const virtual = useVirtualRows({
+    count: nodes.count,
+    rowPx: () => cardPx,
+    shape: cardPx * inRow,
+    lanes: inRow,
+    headPx: 0,
+    scroller,
+  });
   return (
     <>
-      <ListBar view={view} shown={shown.name} cells={cells} />
-      <div ref={scroller} class="surface node-list" {...shown.events}>
+      <ListBar view={view} shown={shown} cells={cells} />
+      <div ref={scroller} class="node-list" {...shown.events}>
         {nodes.count === 0 ? (
           <NoRows
             text={text}
@@ -41,8 +50,12 @@ export function NodeList({ asked }: { readonly asked: AskedOfNodes }) {
             onClear={() => router.set({ find: undefined })}
           />
         ) : (
-          <ul class="node-rows" aria-label={text.title} style={{ height: `${virtual.heightPx}px` }}>
-            {virtual.items.map(({ index, start }) => {
+          <ul
+            class="node-rows"
+            aria-label={text.title}
+            style={{ height: `${virtual.heightPx}px`, '--in-row': `${inRow}` }}
+          >
+            {virtual.items.map(({ index, start, lane }) => {
               const slot = nodes.at(index);
               return (
                 slot !== undefined && (
@@ -51,10 +64,9 @@ export function NodeList({ asked }: { readonly asked: AskedOfNodes }) {
                     node={slot.entry}
                     cells={cells}
                     shown={shown.name}
-                    chosen={view.configuration}
                     asked={asked}
                     isPhone={isPhone}
-                    frame={{ startPx: start, heightPx: rowPx, place: index + 1, of: nodes.count }}
+                    frame={{ startPx: start, heightPx: cardPx, lane, place: index + 1, of: nodes.count }}
                   />
                 )
               );
@@ -68,12 +80,9 @@ export function NodeList({ asked }: { readonly asked: AskedOfNodes }) {
 
 interface ListBarProps {
   readonly view: NodesView;
-  /** The configuration that is shown now; '': none. */
-  readonly shown: string;
+  readonly shown: Pick<ReturnType<typeof useShown>, 'name' | 'words'>;
   readonly cells: PlacedCells;
 }
-
-const STATES = ['ONLINE', 'CREATING', 'OFFLINE', 'STOPPED'] as const;
 
 function ListBar({ view, shown, cells }: ListBarProps) {
   const { router } = useServices();
@@ -96,14 +105,12 @@ function ListBar({ view, shown, cells }: ListBarProps) {
         onChange={(configuration) => router.set({ configuration: configuration || undefined })}
       />
       <p class="node-legend quiet">
-        {shown === '' ? (
-          <span title={text.pointAt}>
-            {STATES.map((state) => (
-              <Badge key={state} tone={toneOf(state)} label={parts.states[state]} />
-            ))}
-          </span>
+        {shown.name === '' ? (
+          text.pointAt
         ) : (
-          <strong>{text.everywhere(shown, cells.everywhere(shown))}</strong>
+          <>
+            <strong>{text.everywhere(shown.name, cells.everywhere(shown.name))}</strong> {shown.words}
+          </>
         )}
       </p>
     </div>

@@ -42,7 +42,11 @@ function Known({ node, asked }: { readonly node: NodeEntry; readonly asked: Aske
   const canAct = session.can('ALL') && session.isUnrestricted;
   return (
     <Page
-      title={nodeId}
+      title={
+        <>
+          <a href={hrefOf(['nodes'])}>{text.title}</a> / <bdi>{nodeId}</bdi>
+        </>
+      }
       about={
         <span class="inline node-badges">
           <NodeBadges node={node} asked={asked} />
@@ -63,6 +67,7 @@ function Known({ node, asked }: { readonly node: NodeEntry; readonly asked: Aske
     >
       {error !== null && <Failure error={error} onRetry={detail.again} />}
       {node.drain !== null && <DrainPanel drain={node.drain} />}
+      <InstancesPanel node={node} />
       <div class="columns">
         {session.isUnrestricted ? (
           <NodeWhy node={node} />
@@ -71,11 +76,10 @@ function Known({ node, asked }: { readonly node: NodeEntry; readonly asked: Aske
             <p class="panel-text quiet">{text.whyNot}</p>
           </Panel>
         )}
-        <CapacityPanel node={node} detail={value} />
+        <CapacityPanel node={node} />
         <DetailsPanel node={node} detail={value} />
         <RuntimesPanel node={node} />
       </div>
-      <InstancesPanel node={node} />
     </Page>
   );
 }

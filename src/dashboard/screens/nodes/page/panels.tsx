@@ -1,7 +1,7 @@
 /** The panels of a node's page: facts, runtimes, capacity, a drain, and the instances. */
 import type { NodeDetail } from '../../../../api/routes/cluster-routes.js';
 import type { DrainProgress } from '../../../../model/node-drain.js';
-import { cores, megabytes, NOTHING } from '../../../parts/amounts.js';
+import { NOTHING } from '../../../parts/amounts.js';
 import { ButtonLink } from '../../../parts/button.js';
 import { Empty } from '../../../parts/notes.js';
 import { Fact, Panel } from '../../../parts/page.js';
@@ -10,12 +10,18 @@ import { Table, type TableColumn } from '../../../parts/table/table.js';
 import { Time } from '../../../parts/time.js';
 import { hrefOf } from '../../../router/place.js';
 import { useOrderedList, useServices, useTopic } from '../../../services/services.js';
-import { CellStrip, useShown } from '../cell-strip.js';
+import { CellMap, useShown } from '../cell-map.js';
 import { type NodeEntry, PLACED, PlacedCells } from '../node.js';
 import { NodeMeters } from '../node-actions.js';
 import { text } from '../text.js';
 
-export function DetailsPanel({ node, detail }: CapacityPanelProps) {
+interface DetailsPanelProps {
+  readonly node: NodeEntry;
+  /** Undefined: the API has not answered yet. */
+  readonly detail: NodeDetail | undefined;
+}
+
+export function DetailsPanel({ node, detail }: DetailsPanelProps) {
   return (
     <Panel title={text.details}>
       <dl class="facts">
@@ -59,30 +65,11 @@ export function RuntimesPanel({ node }: { readonly node: NodeEntry }) {
   );
 }
 
-interface CapacityPanelProps {
-  readonly node: NodeEntry;
-  /** Undefined: the API has not answered yet. */
-  readonly detail: NodeDetail | undefined;
-}
-
-export function CapacityPanel({ node, detail }: CapacityPanelProps) {
-  const usage = detail?.usage ?? null;
+export function CapacityPanel({ node }: { readonly node: NodeEntry }) {
   return (
     <Panel title={text.capacity}>
       <div class="panel-text">
         <NodeMeters node={node} label={text.reserved} />
-        <p>
-          {text.measured}:{' '}
-          {usage === null ? (
-            <span class="quiet">{text.notMeasured}</span>
-          ) : (
-            text.measuredAs(
-              cores(usage.cpuPercent),
-              megabytes(usage.memoryMB),
-              text.processes(usage.processes),
-            )
-          )}
-        </p>
         {node.advisoryLimits !== null && (
           <p>
             {text.limits}: {node.advisoryLimits}
@@ -143,7 +130,7 @@ export function InstancesPanel({ node }: { readonly node: NodeEntry }) {
   const shown = useShown('');
   const cells = new PlacedCells(useOrderedList(store, PLACED));
   const { count } = cells.on(node.nodeId);
-  const instances = cells.some(node.nodeId, MOST, '');
+  const instances = cells.some(node.nodeId, MOST);
   const about =
     shown.name === ''
       ? text.instances(count)
@@ -159,12 +146,14 @@ export function InstancesPanel({ node }: { readonly node: NodeEntry }) {
         )
       ) : (
         <div class="panel-text" {...shown.events}>
-          <CellStrip
-            label={text.cells(node.nodeId)}
+          <CellMap
+            node={node}
             instances={instances}
             more={count - instances.length}
             shown={shown.name}
+            ratio={5}
           />
+          <p class="quiet">{shown.words || text.pointAt}</p>
           <div>
             <ButtonLink href={hrefOf(['instances'], { find: node.nodeId })}>{text.openInstances}</ButtonLink>
           </div>
