@@ -63,7 +63,11 @@ describe.skipIf(!HAS_GIT)('a directory that git owns', () => {
       `git: main at ${at}, 1 commit behind origin/main; 1 file changed, not in git; 1 file new, not in git`,
     );
     const status = (await world.run('config list')).split('\n').map((line) => line.split(/ {2,}/).at(-1));
-    expect(status.slice(1, 4)).toEqual(['ok', 'changed, not in git', 'new, not in git']);
+    expect(status.slice(1, 4)).toEqual([
+      'Healthy',
+      'Healthy, changed, not in git',
+      'Healthy, new, not in git',
+    ]);
     expect(await world.run('config why lobby')).toMatch(/git +changed, not in git; in force since/);
     const files = await listConfigurationFiles(world.dependencies);
     expect(files.map(({ file, inGit, isDirty, commit: wanted }) => [file, inGit, isDirty, wanted])).toEqual([

@@ -209,7 +209,7 @@ const ROWS: readonly Row[] = [
     },
     '',
     'game 0 1, lobby 0 1',
-    /lobby.json +ok\n/,
+    /lobby.json +Healthy\n/,
   ],
   [
     'rollback --write',

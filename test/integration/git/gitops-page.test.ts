@@ -45,7 +45,7 @@ describe.skipIf(!HAS_GIT)('docs/gitops.md', () => {
     expect(blocks).toHaveLength(3);
     type(clone);
     await world.files.reload();
-    expect(await world.run('config list')).toMatch(/lobby .* ok\n/);
+    expect(await world.run('config list')).toMatch(/lobby .* Healthy\n/);
     // Somebody has edited the clone, and upstream was rewritten: this pull works all the same.
     origin.write('configurations/lobby.json', '{"command": "run", "minimumServiceCount": 1}');
     origin.git('add', '-A');
