@@ -2,7 +2,6 @@
  * Entries of the change stream for tests of the dashboard. Everything is well in them, unless a test says otherwise.
  */
 import type { InstanceInfo } from '../../../src/model/instance.js';
-import type { ShownRollout } from '../../../src/operations/rollouts/rollouts.js';
 import type { Topics } from '../../../src/watch-client/topics.js';
 
 export function anInstance(fields: Partial<InstanceInfo> = {}): InstanceInfo {
