@@ -97,7 +97,7 @@ describe.skipIf(CHROMIUM === undefined)('the dashboard in Chromium (skipped wher
     await daemon.untilOnline('lobby', 1);
     await page.clock.resume();
     await setHidden(page, false);
-    await page.getByText('1 of 1 instance online').waitFor();
+    await page.getByText('1 of 1 online').waitFor();
     expect(sockets.open.size).toBe(1);
   });
 

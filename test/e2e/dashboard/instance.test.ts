@@ -27,6 +27,14 @@ const SHOWN = {
 } as const;
 const TABS = ['log', 'usage', 'why', 'runs', 'details', 'terminal'] as const;
 
+/** Pastes two lines into the command line. */
+const PASTE_OF_LINES = `{
+  const clipboardData = new DataTransfer();
+  clipboardData.setData('text', 'hello you\\nhello again');
+  const paste = new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true });
+  document.querySelector('.command-line input').dispatchEvent(paste);
+}`;
+
 describe.skipIf(CHROMIUM === undefined)('the dashboard in Chromium (skipped where there is none)', () => {
   let shared: SharedDashboard;
   let id: string;
@@ -52,6 +60,9 @@ describe.skipIf(CHROMIUM === undefined)('the dashboard in Chromium (skipped wher
     await row(page, 'answer to hello world').waitFor();
     await page.getByLabel('Command for the instance').press('ArrowUp');
     expect(await page.getByLabel('Command for the instance').inputValue()).toBe('hello world');
+    await page.evaluate(PASTE_OF_LINES);
+    await page.getByRole('dialog', { name: 'Send 2 lines?' }).getByRole('button', { name: 'Send' }).click();
+    await row(page, 'answer to hello again').waitFor();
     const { processPid } = await shared.daemon.api.instance(id);
     process.kill(processPid ?? 0, 'SIGKILL');
     await row(page, 'ready').nth(1).waitFor();

@@ -35,8 +35,8 @@ describe.skipIf(CHROMIUM === undefined)('the dashboard in Chromium (skipped wher
     await page.getByRole('button', { name: /arena/ }).waitFor();
     await page.getByRole('searchbox').fill('lob');
     await expect.poll(() => page.getByRole('row').filter({ hasText: 'arena' }).count()).toBe(0);
-    await page.getByRole('button', { name: 'Age', exact: true }).click();
-    expect(page.url()).toMatch(/#\/instances\?(?=.*find=lob)(?=.*sort=created)(?=.*group=configuration)/);
+    await page.getByRole('button', { name: 'Up', exact: true }).click();
+    expect(page.url()).toMatch(/#\/instances\?(?=.*find=lob)(?=.*sort=up)(?=.*group=configuration)/);
     await page.reload();
     expect(await page.getByRole('searchbox').inputValue()).toBe('lob');
   });

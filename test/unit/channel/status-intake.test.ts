@@ -176,6 +176,20 @@ describe('the intake of reports', () => {
     expect(status()).toMatchObject({ state: 'ONLINE', pid: 43, players: null, maxPlayers: null, tps: null });
   });
 
+  it('notes since when a process runs, anew for each run', async () => {
+    await put();
+    await intake.take('alpha', [report()]);
+    const first = status()?.startedAt;
+    expect(first).toBe(clock.now());
+    clock.jumpWallClock(60_000);
+    await intake.take('alpha', [report({ message: 'still the same run' })]);
+    expect(status()?.startedAt).toBe(first);
+    await intake.take('alpha', [report({ pid: 43, restarts: 1 })]);
+    expect(status()?.startedAt).toBe(clock.now());
+    await intake.take('alpha', [report({ state: 'OFFLINE', reason: 'exited', pid: null, restarts: 1 })]);
+    expect(status()?.startedAt).toBeUndefined();
+  });
+
   it('keeps the STOPPED of an app while its node ends the process', async () => {
     await put({
       desired: { goal: 'stop', restartToken: 0 },
