@@ -50,15 +50,27 @@ export class ChangeTurns {
     await Promise.resolve();
     const waiting = this.#waiting;
     this.#waiting = [];
-    const made: WaitingChange[] = [];
     for (let rest = waiting; rest[0] !== undefined; ) {
       const run = firstRun(rest, rest[0]);
-      made.push(...(await this.#makeAll(run, rest[0].editor)));
+      await this.#makeAll(run, rest[0].editor);
       rest = rest.slice(run.length);
     }
+  }
+
+  async #makeAll(run: readonly WaitingChange[], editor: ConfigurationEditor): Promise<void> {
+    const { origins, follow } = this.#options;
+    // Note the writers first: a round of the controller may see a file before the editor is done.
+    for (const { edit, by } of run) origins.noteWriter(edit.name, by);
+    const refusals = await editor.edit(run.map(({ edit }) => edit));
+    const made = run.filter(({ edit, reject }) => {
+      if (!refusals.has(edit.name)) return true;
+      origins.noteWriter(edit.name, undefined);
+      reject(refusals.get(edit.name));
+      return false;
+    });
     if (made.length === 0) return;
     const removed = made.filter(({ edit }) => edit.content === undefined);
-    await this.#options.follow(new Set(removed.map(({ edit }) => edit.name))).then(
+    await follow(new Set(removed.map(({ edit }) => edit.name))).then(
       () => {
         for (const { resolve } of made) resolve();
       },
@@ -66,20 +78,6 @@ export class ChangeTurns {
         for (const { reject } of made) reject(error);
       },
     );
-  }
-
-  /** Resolves with the changes that are made. */
-  async #makeAll(run: readonly WaitingChange[], editor: ConfigurationEditor): Promise<WaitingChange[]> {
-    const { origins } = this.#options;
-    // Note the writers first: a round of the controller may see a file before the editor is done.
-    for (const { edit, by } of run) origins.noteWriter(edit.name, by);
-    const refusals = await editor.edit(run.map(({ edit }) => edit));
-    return run.filter(({ edit, reject }) => {
-      if (!refusals.has(edit.name)) return true;
-      origins.noteWriter(edit.name, undefined);
-      reject(refusals.get(edit.name));
-      return false;
-    });
   }
 }
 

@@ -23,7 +23,7 @@ const NOTES: Partial<Record<CommandPath, string>> = {
   'instance start': 'or tries at once what waits to be restarted',
   'instance execute': 'quotes around the whole are taken off',
   'config list':
-    'with line and reason; configurations that are gone and have instances left; [warnings](configuration.md#warnings)',
+    'with line and reason; configurations that are gone and have instances left, or that a caller removed beside their files; [warnings](configuration.md#warnings)',
   'config reload': 'also what is broken, and what has no effect',
   'config why': 'also after the configuration is gone',
   'config diff': 'with the fields that differ',
