@@ -44,7 +44,7 @@ const RULES: readonly Rule[] = [
     pattern:
       /\b[gs]et(?:FullYear|Month|Date|Day|Hours|Minutes|TimezoneOffset)\(|\bto(?:Time|Date|Locale\w*)String\(|new Date\(\d+,|DateTimeFormat|translateTime/,
     except: [
-      'src/dashboard/parts/time.tsx',
+      'src/dashboard/parts/times.ts',
       'src/dashboard/screens/instance/log/log-rows.tsx',
       'src/dashboard/screens/instance/usage/chart.tsx',
       'src/dashboard/screens/instance/usage/usage-panel.tsx',
