@@ -40,7 +40,7 @@ export interface ConfigurationEditor {
 export class ConfigurationFileWriter implements ConfigurationEditor {
   readonly #source: DirectorySource;
   readonly #configurations: MirrorReader<ConfigurationRecord>;
-  /** What the present call has read anew, by file. */
+  /** The readings that the present call has made anew, by file. */
   readonly #read = new Map<string, Promise<Reading | undefined>>();
   /** The configuration that each file holds: by the records, or as the present call has chosen. */
   readonly #holders = new Map<string, string>();
