@@ -181,6 +181,5 @@ describe.skipIf(!HAS_GIT)('random histories of three clones', () => {
         await history.stop();
       }
     },
-    60_000,
   );
 });
