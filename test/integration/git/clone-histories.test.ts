@@ -295,6 +295,5 @@ describe.skipIf(!HAS_GIT)('random histories of one to three clones', () => {
         await history.stop();
       }
     },
-    120_000,
   );
 });

@@ -21,6 +21,7 @@ let silences: number;
 let isServed: boolean;
 /** Called when bytes of Drover were written. */
 let onWritten: () => void;
+let onFlush: () => void;
 let input: LiteralInput;
 /** How often it was asked whether anything is unread. */
 let looks: number;
@@ -35,6 +36,7 @@ beforeEach(() => {
   silences = 0;
   isServed = true;
   onWritten = () => {};
+  onFlush = () => {};
   looks = 0;
   const terminal: InputTerminal = {
     mode: async () => mode,
@@ -58,6 +60,7 @@ beforeEach(() => {
         if (bytes.length > 1) onWritten();
       },
       flush: async () => {
+        onFlush();
         silences += isSilent ? 1 : 0;
         if (isSilent || !isServed) throw new Error('the tool did not answer');
       },
@@ -120,6 +123,19 @@ describe('what Drover sends', () => {
       input.look();
       expect(steps.at(-1)).toBe('lines');
     });
+  });
+
+  it('keeps the terminal literal while the tool passes on part after part to a program that reads at once', async () => {
+    let kept = 0;
+    onWritten = () => {
+      kept = 9000;
+    };
+    onFlush = () => {
+      kept = Math.max(0, kept - 4095);
+    };
+    await send('x'.repeat(9000));
+    await until(() => expect(steps).toContain('lines'));
+    expect(kept).toBe(0);
   });
 
   it('does not wait for a session that is gone', async () => {

@@ -112,8 +112,8 @@ export class LiteralInput {
     if (mode === 'own') return false;
     if (mode === 'lines') {
       await this.#options.tool.write(this.#options.run, KILL_LINE);
-      // Input that the program has read no longer counts as unread. Look twice, for the reason given in `#isRead`.
-      if ((await this.#arrive(terminal)) && (await this.#arrive(terminal))) this.#sentBytes = 0;
+      // Input that the program has read no longer counts as unread.
+      if (await this.#arrive(terminal)) this.#sentBytes = 0;
       if (!(await terminal.setLiteral(true))) throw new Error(UNANSWERED);
     }
     this.#isLiteral = true;
@@ -122,16 +122,12 @@ export class LiteralInput {
 
   #return(terminal: InputTerminal, patience: readonly number[]): void {
     this.#waiting = new AbortController();
-    this.#returning = this.#becomeLines(terminal, patience, this.#waiting.signal).finally(() => {
+    this.#returning = this.#giveBack(terminal, patience, this.#waiting.signal).finally(() => {
       this.#returning = undefined;
     });
   }
 
-  async #becomeLines(
-    terminal: InputTerminal,
-    patience: readonly number[],
-    signal: AbortSignal,
-  ): Promise<void> {
+  async #giveBack(terminal: InputTerminal, patience: readonly number[], signal: AbortSignal): Promise<void> {
     const isRead = await this.#isRead(terminal, patience, signal);
     if (signal.aborted || (!isRead && this.#sentBytes > TERMINAL_BYTES)) return;
     if (!(await terminal.setLiteral(false))) return;
@@ -142,20 +138,24 @@ export class LiteralInput {
   /** True when the program has read everything. Looks again after each pause of `patience`, until `signal` aborts. */
   async #isRead(terminal: InputTerminal, patience: readonly number[], signal: AbortSignal): Promise<boolean> {
     for (const waitMs of [...patience, undefined]) {
-      // Look twice: while the program read the first part, the tool passed on a part that it had kept for lack of
-      // space.
-      if ((await this.#arrive(terminal)) && (await this.#arrive(terminal))) return true;
+      if (await this.#arrive(terminal)) return true;
       if (waitMs !== undefined) await pause(waitMs, undefined, { signal }).catch(() => undefined);
       if (signal.aborted) return false;
     }
     return false;
   }
 
-  /** Resolves when the sent bytes are in the terminal, as far as it has space. True: the program has read them. */
+  /**
+   * Resolves when the sent bytes are in the terminal, as far as it has space. True: the program has read them. The tool
+   * may have kept all of them for lack of space, and passes on a part at each look, which a program reads at once.
+   */
   async #arrive(terminal: InputTerminal): Promise<boolean> {
     const { tool, run } = this.#options;
     // A program that ends on its input ends its session too. Otherwise a tool without an answer may hold bytes still.
-    const isLate = await tool.flush(run).catch(() => tool.isServed(run));
-    return isLate !== true && !(await terminal.isUnread());
+    for (let left = 1 + Math.max(1, Math.ceil(this.#sentBytes / TERMINAL_BYTES)); left > 0; left--) {
+      const isLate = await tool.flush(run).catch(() => tool.isServed(run));
+      if (isLate === true || (await terminal.isUnread())) return false;
+    }
+    return true;
   }
 }
