@@ -133,6 +133,7 @@ const INSTANCE_EXAMPLE = {
   warning: null,
   restarts: 0,
   createdAt: 1_767_225_590_000,
+  startedAt: 1_767_225_591_000,
   exitCode: null,
   exitSignal: null,
   configurationRevision: '0f343b0931126a20f133d67c2b018a3b',

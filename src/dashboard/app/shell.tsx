@@ -54,9 +54,9 @@ export function Shell() {
       <search class="with-icon top">
         <Cluster />
         <div class="top-find">
-          <Button onPress={show('palette')}>
+          <Button hint={find} onPress={show('palette')}>
             <Icon name="find" />
-            <span>{session.can('ALL') && session.isUnrestricted ? text.commands : text.goTo}</span>
+            <span>{find}</span>
             <kbd>{text.commandsKey}</kbd>
           </Button>
         </div>

@@ -94,13 +94,13 @@ export function instanceColumns(
     }),
     column('players', 84, playersOf, { isNumber: true }),
     column('up', 112, ({ startedAt }) => (startedAt === null ? NOTHING : <Up since={startedAt} />)),
-    column('cpu', 108, ({ id, allocatedCpu }) => {
-      const percent = usage.get(id)?.cpuPercent ?? null;
+    column('cpu', 108, ({ id, allocatedCpu, startedAt }) => {
+      const percent = startedAt === null ? null : (usage.get(id)?.cpuPercent ?? null);
       const least = allocatedCpu || 100;
       return <Bar share={(percent ?? 0) / least} words={percent === null ? null : text.percent(percent)} />;
     }),
-    column('ram', 116, ({ id, allocatedRamMB }) => {
-      const used = (usage.get(id)?.memoryBytes ?? 0) / BYTES_IN_MB;
+    column('ram', 116, ({ id, allocatedRamMB, startedAt }) => {
+      const used = startedAt === null ? 0 : (usage.get(id)?.memoryBytes ?? 0) / BYTES_IN_MB;
       return <Bar share={used / allocatedRamMB} words={used === 0 ? null : megabytes(used)} />;
     }),
     column('restarts', 86, ({ restarts }) => (restarts === 0 ? NOTHING : count(restarts)), {
