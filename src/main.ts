@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { buildProgram } from './cli/program.js';
 import { endOf } from './client/end.js';
+import { wrapText } from './model/plain/wrap-text.js';
 import { SourceStacks } from './telemetry/source-stack.js';
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
@@ -13,7 +14,9 @@ buildProgram(version)
   .parseAsync()
   .catch((error: unknown) => {
     const { exitCode, message = stackOf(error) } = endOf(error);
-    if (message !== '') process.stderr.write(`drover: ${message}\n`);
+    const { isTTY, columns } = process.stderr;
+    const line = `drover: ${message}`;
+    if (message !== '') process.stderr.write(`${isTTY && columns > 0 ? wrapText(line, columns) : line}\n`);
     process.exit(exitCode);
   });
 

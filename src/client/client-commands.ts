@@ -13,7 +13,7 @@ import { ClientHost, type ClientOptions, type ClientSurroundings } from './comma
 import { addGlobalOptions } from './commands/global-options.js';
 import { addOwnCommands } from './commands/own-commands.js';
 import { addContextCommands } from './contexts/context-program.js';
-import { noNames } from './print.js';
+import { type ColorWhen, noNames } from './print.js';
 
 /** Short, because the help is also shown without the master's answer. */
 const HELP_PATIENCE_MS = 300;
@@ -37,6 +37,9 @@ export function addClientCommands(program: Command, surroundings: ClientSurround
   const treeHost = treeHostOf(host);
   addContextCommands(program, surroundings);
   addGlobalOptions(program);
+  program.hook('preAction', (_program, command) => {
+    host.color = command.opts<{ readonly color?: ColorWhen }>().color ?? 'auto';
+  });
   addCommands(program, treeHost);
   addOwnCommands(program, host);
   addAliases(program, treeHost);

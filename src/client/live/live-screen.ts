@@ -1,5 +1,8 @@
 /** Draws text repeatedly over the whole terminal. The earlier content scrolls up. */
 import { plainLines } from '../../command-tree/printed-text.js';
+import { colourMarks } from '../../command-tree/tones.js';
+import { cutToColumns } from '../../model/plain/display-width.js';
+import { wrapText } from '../../model/plain/wrap-text.js';
 import type { LiveOutput } from './live-output.js';
 
 export type TerminalStream = NodeJS.WritableStream & Partial<Pick<NodeJS.WriteStream, 'columns' | 'rows'>>;
@@ -31,7 +34,8 @@ export class LiveScreen {
     const { rows = 0, columns = 0 } = this.#terminal;
     const room = (rows || USUAL_ROWS) - 1;
     const status = this.#status === '' ? [] : ['', this.#status];
-    const all = plainLines(text).slice(0, -1).split('\n');
+    const plain = plainLines(text).slice(0, -1);
+    const all = (columns === 0 ? plain : wrapText(plain, columns)).split('\n');
     const shown =
       all.length + status.length <= room
         ? all
@@ -39,9 +43,10 @@ export class LiveScreen {
             ...all.slice(0, room - status.length - 1),
             `... and ${all.length - room + status.length + 1} lines more`,
           ];
-    const lines = [...shown, ...status].map((line) =>
-      columns === 0 ? line : Array.from(line).slice(0, columns).join(''),
-    );
+    const lines = [...shown, ...status].map((line) => {
+      const cut = columns === 0 ? line : cutToColumns(line, columns);
+      return this.#output.isColoured ? colourMarks(cut) : cut;
+    });
     const scrolled = this.#isFirst ? '\n'.repeat(room) : '';
     this.#isFirst = false;
     return this.#output.write(

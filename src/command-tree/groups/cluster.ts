@@ -50,13 +50,13 @@ export const CLUSTER_COMMANDS = {
     usage: '<node>',
     about: 'why a node is as it is, and what happens next',
     input: (node: string) => ({ node }),
-    text: (explanation: NodeExplanation) => renderNodeExplanation(explanation),
+    text: (explanation: NodeExplanation, { columns }) => renderNodeExplanation(explanation, columns),
   }),
 };
 
-async function describeStatus({ status, nodes }: ClusterOverview, view: View): Promise<string> {
+function describeStatus({ status, nodes }: ClusterOverview, view: View): string {
   const { brokenFiles, belowMinimum } = status;
-  const head = await fieldsOf({
+  const head = fieldsOf({
     cluster: status.clusterName,
     ...(status.masters.length > 1 && { leader: describeLeader(status) }),
     nodes: `${describeCounts(status.nodes)}${describeMarks(nodes)}`,
@@ -65,7 +65,7 @@ async function describeStatus({ status, nodes }: ClusterOverview, view: View): P
     RAM: `${sum(nodes, (node) => node.usedRamMB)} of ${sum(nodes, (node) => node.maxRamMB)} MB given out`,
     CPU: `${sum(nodes, (node) => node.usedCpu)} of ${sum(nodes, (node) => node.maxCpu)} given out (100 = one core)`,
   });
-  const table = await tableOf(
+  const table = tableOf(
     view,
     ['BELOW MINIMUM', 'ONLINE', 'MINIMUM', 'WHY'],
     belowMinimum.map(({ name, online, minimum, why }) => [name, online, minimum, why]),

@@ -93,6 +93,7 @@ export const CONFIGURATION_COMMANDS = {
     about: 'the content in force, with every default',
     input: byName,
     text: (configuration: Configuration) => JSON.stringify(withEveryDefault(configuration), null, 2),
+    isVerbatim: true,
     json: withEveryDefault,
     names: ({ name }) => [name],
   }),
@@ -107,7 +108,8 @@ export const CONFIGURATION_COMMANDS = {
     usage: '<name>',
     about: 'why its instances are as they are, and what happens next',
     input: byName,
-    text: (explanation: ConfigurationExplanation) => renderConfigurationExplanation(explanation),
+    text: (explanation: ConfigurationExplanation, { columns }) =>
+      renderConfigurationExplanation(explanation, columns),
   }),
   'config diff': describe({
     about:
@@ -186,8 +188,8 @@ export const CONFIGURATION_COMMANDS = {
     usage: '[name]',
     about: 'what was changed beside the files: field, both values, who, since when and why',
     input: (name?: string) => ({ name }),
-    text: async ({ writes, overrides }: ListedOverrides, view) =>
-      `${await listOf(view, OVERRIDES, overrides, 'there are no overrides')}\n${WRITES_TEXT[writes]}`,
+    text: ({ writes, overrides }: ListedOverrides, view) =>
+      `${listOf(view, OVERRIDES, overrides, 'there are no overrides')}\n${WRITES_TEXT[writes]}`,
     names: ({ overrides }) => [...new Set(overrides.map(({ configurationName }) => configurationName))],
   }),
   'config reset': describe({
@@ -215,11 +217,11 @@ export function deletedText(name: string): string {
   return `configuration ${name} is deleted; ${LEFT_BEHIND}`;
 }
 
-async function describeList(
+function describeList(
   { configurations, removed, brokenFiles, directory }: ListedConfigurations,
   view: View,
-): Promise<string> {
-  const table = await listOf(view, COLUMNS, configurations, 'there are no configurations');
+): string {
+  const table = listOf(view, COLUMNS, configurations, 'there are no configurations');
   const warnings = configurations.flatMap(({ name, warnings }) => warnings.map((text) => `${name}: ${text}`));
   const { writes = 'file' }: Partial<ConfigurationSummary> = configurations[0] ?? {};
   const place = writes === 'file' ? [] : [WRITES_TEXT[writes]];

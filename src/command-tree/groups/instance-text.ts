@@ -60,7 +60,7 @@ export function sentenceOf(done: 'created' | 'adopted', instance: InstanceInfo):
 }
 
 /** The details of one instance, one line for each field. */
-export function describeInstance(details: InstanceDetails, now: number): Promise<string> {
+export function describeInstance(details: InstanceDetails, now: number): string {
   const { maxPlayers, isRevisionCurrent }: Partial<InstanceDetails> = details;
   const { configurationRevision: revision, players, templates, usage }: Partial<InstanceDetails> = details;
   return fieldsOf({

@@ -52,13 +52,13 @@ export const INSTANCE_COMMANDS = {
       configuration,
       left,
     }),
-    text: async (found: readonly InstanceInfo[] | LeftDirectories, view, { configuration }) => {
+    text: (found: readonly InstanceInfo[] | LeftDirectories, view, { configuration }) => {
       if ('directories' in found) return leftText(found, view);
       const shown = found.slice(0, MAX_ROWS);
       const columns = view.isWide ? WIDE_INSTANCE_COLUMNS : INSTANCE_COLUMNS;
       const none =
         configuration === undefined ? 'there are no instances' : `${configuration} has no instances`;
-      const table = await listOf(view, columns, shown, none);
+      const table = listOf(view, columns, shown, none);
       const more = found.length - shown.length;
       return more === 0
         ? table
@@ -77,7 +77,7 @@ export const INSTANCE_COMMANDS = {
     usage: '<id>',
     about: 'why an instance is as it is, and what happens next',
     input: byId,
-    text: (explanation: InstanceExplanation) => renderInstanceExplanation(explanation),
+    text: (explanation: InstanceExplanation, { columns }) => renderInstanceExplanation(explanation, columns),
   }),
   'instance logs': describe({
     usage: '<id>',
@@ -85,6 +85,7 @@ export const INSTANCE_COMMANDS = {
     declare: declareLogs,
     input: logQuestionOf,
     text: (log: InstanceLog) => logText(log),
+    isVerbatim: true,
     json: ({ instanceId, ...log }) => ({ instanceId, ...log }),
   }),
   'instance create': describe({

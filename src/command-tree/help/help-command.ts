@@ -18,10 +18,10 @@ export function addHelpCommand(program: Command, host: TreeHost): void {
     return host.show(
       {
         json: () => listed,
-        text: async ({ columns }) => {
+        text: (view) => {
           if (command.commands.length === 0) return command.helpInformation();
           const rows = listed.map(({ usage, description }) => [usage, description]);
-          const table = await renderTable(['COMMAND', 'WHAT IT DOES'], rows, columns);
+          const table = renderTable(['COMMAND', 'WHAT IT DOES'], rows, view);
           return command === program ? [table, '', ...host.footer].join('\n') : table;
         },
         names: () => listed.map(({ usage }) => usage),

@@ -18,7 +18,7 @@ const SHARED = new RegExp(
     '^src/templates/tree/(?:byte-stream|digest|each-bounded|open-directory|path-objection|program-file|remove-tree|system-error|tree)\\.ts$',
   ].join('|'),
 );
-const PACKAGES = new Set(['cli-table3', 'commander', 'leven', 'string-argv', 'ws', 'yaml', 'yauzl', 'yazl']);
+const PACKAGES = new Set(['commander', 'leven', 'string-argv', 'ws', 'yaml', 'yauzl', 'yazl']);
 /** Judges files as the daemon does, with its schemas. Only the commands on files load it, when they are called. */
 const JUDGE = 'src/client/configurations/documents.ts';
 const JUDGES_WITH =
