@@ -2,11 +2,11 @@
  * All client commands: those of the console, those that only the client has, and kubectl's names for them. Building
  * them loads only declarations; the code of a command is loaded when it runs.
  */
-import { type Command, CommanderError } from 'commander';
+import type { Command } from 'commander';
 import { addCommands, type TreeHost } from '../command-tree/build-tree.js';
 import { type CommandPath, descriptionOf, runCommand } from '../command-tree/commands.js';
+import { refuseUnknownCommands, unknownCommand } from '../command-tree/help/unknown-command.js';
 import { ClientError, EXIT, usageError } from '../command-tree/runs/client-error.js';
-import { nearestName } from '../configuration-files/nearest-name.js';
 import { addAliases } from './aliases.js';
 import type { ApiClient } from './api-client.js';
 import { ClientHost, type ClientOptions, type ClientSurroundings } from './commands/client-host.js';
@@ -42,8 +42,9 @@ export function addClientCommands(program: Command, surroundings: ClientSurround
   });
   addCommands(program, treeHost);
   addOwnCommands(program, host);
-  addAliases(program, treeHost);
+  addAliases(program, treeHost, host);
   addExtensionCommands(program, host);
+  refuseUnknownCommands(program);
 }
 
 function treeHostOf(host: ClientHost): TreeHost {
@@ -127,12 +128,3 @@ function addExtensionCommands(program: Command, host: ClientHost): void {
   });
 }
 
-function unknownCommand(program: Command, name: string): CommanderError {
-  const names = program
-    .createHelp()
-    .visibleCommands(program)
-    .map((known) => known.name());
-  const nearest = nearestName(name, names);
-  const hint = nearest === undefined ? '' : `\n(Did you mean ${nearest}?)`;
-  return new CommanderError(1, 'commander.unknownCommand', `error: unknown command '${name}'${hint}`);
-}

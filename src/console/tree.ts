@@ -2,6 +2,7 @@
 import { Command, Option } from 'commander';
 import { addCommands } from '../command-tree/build-tree.js';
 import { descriptionOf, runCommand, type Shown } from '../command-tree/commands.js';
+import { refuseUnknownCommands } from '../command-tree/help/unknown-command.js';
 import { fullUsageOf } from '../command-tree/help/usage.js';
 import type { ApiCalls } from '../command-tree/runs/api-calls.js';
 import { commandRuns } from '../command-tree/runs/command-runs.js';
@@ -87,6 +88,7 @@ export function buildTree(context: CommandContext): Command {
   const own = new Set(program.commands.map((command) => command.name()));
   for (const command of context.extensions.commands())
     if (!own.has(command.name)) addExtensionCommand(program, context, command);
+  refuseUnknownCommands(program);
   return program;
 }
 

@@ -5,6 +5,7 @@
 import { tmpdir } from 'node:os';
 import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
 import { GROUPS } from '../../command-tree/commands.js';
+import { invalid } from '../../command-tree/command.js';
 import { declareLogParts, type LogPartOptions, logPartOf } from '../../command-tree/groups/instance-logs.js';
 import { lengthOfTime } from '../../command-tree/parsers.js';
 import { plainLines } from '../../command-tree/printed-text.js';
@@ -12,7 +13,8 @@ import { ClientError, usageError } from '../../command-tree/runs/client-error.js
 import { DEFAULT_LOG_LINES } from '../../model/plain/command-limits.js';
 import { SHELLS, type Shell, scriptOf } from '../completion/scripts.js';
 import type { TargetOptions } from '../contexts/choose-target.js';
-import { COMMIT_GOALS, type CommitGoal, GOALS, type Goal, KINDS, type Kind } from '../live/states.js';
+import { COMMIT_GOALS, type CommitGoal, GOALS, type Goal, KINDS } from '../live/states.js';
+import { kindOf } from '../named-thing.js';
 import { write } from '../print.js';
 import type { ClientHost, ClientOptions } from './client-host.js';
 import { addDelete, addFileCommands, addRender } from './file-commands.js';
@@ -38,9 +40,10 @@ export function addOwnCommands(program: Command, host: ClientHost): void {
 
 function addEdit(program: Command, host: ClientHost): void {
   const edit = program
-    .command('edit')
-    .description('change something in your editor: $VISUAL, else $EDITOR, else vi')
-    .helpCommand('help', 'show this');
+    .command('edit [configuration]')
+    .description('change a configuration in your editor: $VISUAL, else $EDITOR, else vi');
+  host.addOutput(edit);
+  host.addTarget(edit);
   const command = edit
     .command('config')
     .aliases(['configs', 'configuration', 'configurations'])
@@ -48,7 +51,7 @@ function addEdit(program: Command, host: ClientHost): void {
     .argument('<name>');
   host.addOutput(command);
   host.addTarget(command);
-  command.action(async (name: string) => {
+  const run = async (name: string): Promise<void> => {
     const options = command.optsWithGlobals<ClientOptions>();
     const [{ editConfiguration }, { editorOf }] = await Promise.all([
       import('../configurations/edit.js'),
@@ -62,6 +65,11 @@ function addEdit(program: Command, host: ClientHost): void {
     const edited = await editConfiguration({ api, name, openEditor, directory, say });
     const shown = { json: () => edited, text: () => `${name} ${edited.result}`, names: () => [name] };
     await host.print(shown, options.output, api.now);
+  };
+  command.action(run);
+  edit.action(async (name: string | undefined) => {
+    if (name === undefined) throw invalid('name the configuration to edit');
+    await run(name);
   });
 }
 
@@ -126,13 +134,16 @@ function addAttach(program: Command, host: ClientHost): void {
 type WaitOptions = TargetOptions & { readonly for?: Goal | CommitGoal; readonly timeout: number };
 
 function addWait(program: Command, host: ClientHost): void {
+  const kind = new Argument('<kind>', 'what they are; left out: a configuration, or an instance');
+  // The parser takes any word, because a bare name may stand here; completion offers the kinds.
+  kind.argChoices = [...KINDS, 'commit'];
   const command = program
     .command('wait')
     .description(
       'wait until instances, configurations, nodes, rollouts or commits are as wanted; also for what is not there yet',
     )
-    .addArgument(new Argument('<kind>', 'what they are').choices([...KINDS, 'commit']))
-    .argument('<name...>')
+    .addArgument(kind)
+    .argument('[name...]')
     .addOption(
       new Option(
         '--for <state>',
@@ -146,9 +157,12 @@ function addWait(program: Command, host: ClientHost): void {
       WAIT_MS,
     );
   host.addTarget(command);
-  command.action(async (kind: Kind | 'commit', names: readonly string[], options: WaitOptions) => {
+  command.action(async (word: string, rest: readonly string[], options: WaitOptions) => {
     const { timeout: timeoutMs, for: goal } = options;
-    if (kind === 'commit') {
+    const typed = [...KINDS, 'commit' as const].find((one) => one === word);
+    const names = typed === undefined ? [word, ...rest] : rest;
+    if (names.length === 0) throw invalid(`name the ${word} to wait for`);
+    if (typed === 'commit') {
       const { waitForCommits } = await import('../live/wait-commit.js');
       const wanted = COMMIT_GOALS.find((one) => one === (goal ?? 'in-force'));
       if (wanted === undefined)
@@ -157,8 +171,11 @@ function addWait(program: Command, host: ClientHost): void {
       return waitForCommits(await host.open(options), question, await host.liveOutput());
     }
     const { wait } = await import('../live/wait.js');
-    const question = { kind, names, goal: goal ?? 'online', timeoutMs };
-    await wait(await host.open(options), question, await host.liveOutput());
+    const api = await host.open(options);
+    // What is not there yet is taken as a configuration.
+    const meant = typed ?? (await kindOf(api, word)) ?? 'config';
+    const question = { kind: meant, names, goal: goal ?? 'online', timeoutMs };
+    await wait(api, question, await host.liveOutput());
   });
 }
 
