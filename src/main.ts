@@ -11,7 +11,7 @@ const { version } = JSON.parse(readFileSync(new URL('../package.json', import.me
 };
 
 buildProgram(version)
-  .parseAsync()
+  .parseAsync(process.argv.length > 2 ? process.argv : [...process.argv, '--help'])
   .catch((error: unknown) => {
     const { exitCode, message = stackOf(error) } = endOf(error);
     const { isTTY, columns } = process.stderr;

@@ -13,6 +13,7 @@ import { ClientHost, type ClientOptions, type ClientSurroundings } from './comma
 import { addGlobalOptions } from './commands/global-options.js';
 import { addOwnCommands } from './commands/own-commands.js';
 import { addContextCommands } from './contexts/context-program.js';
+import { finishHelp } from './help-screen.js';
 import { type ColorWhen, noNames } from './print.js';
 
 /** Short, because the help is also shown without the master's answer. */
@@ -45,6 +46,7 @@ export function addClientCommands(program: Command, surroundings: ClientSurround
   addAliases(program, treeHost, host);
   addExtensionCommands(program, host);
   refuseUnknownCommands(program);
+  finishHelp(program);
 }
 
 function treeHostOf(host: ClientHost): TreeHost {
@@ -127,4 +129,3 @@ function addExtensionCommands(program: Command, host: ClientHost): void {
     if (!(await runExtensionCommand(host, options, [name, ...words]))) throw unknownCommand(program, name);
   });
 }
-

@@ -3,7 +3,7 @@
  * client share the descriptions. No file of this directory imports a part of the daemon at run time, so that the
  * client starts at once.
  */
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { DroverError } from '../model/errors.js';
 import { type Cell, renderTable, type Screen } from './table.js';
 
@@ -86,6 +86,27 @@ export function listOf<Row>(
 ): string {
   const cells = rows.map((row) => Object.values(columns).map((cellOf) => cellOf(row, view.now)));
   return tableOf(view, Object.keys(columns), cells, none);
+}
+
+/** How a list can be sorted, by the value of `--sort`: the key of a row. The first is the order of tables. */
+export type Orders<Row> = Readonly<Record<string, (row: Row) => string | number>>;
+
+export function declareSort<Row>(command: Command, orders: Orders<Row>): Command {
+  const names = Object.keys(orders);
+  const about = `default: ${names[0]}; for programs as the master lists them`;
+  return command.addOption(new Option('--sort <by>', about).choices(names));
+}
+
+/** Sorts rows. Equal rows keep their order, and so do all for an order that is undefined. */
+export function sortedBy<Row>(
+  rows: readonly Row[],
+  orders: Orders<Row>,
+  by: string | undefined,
+): readonly Row[] {
+  const keyOf = by === undefined ? undefined : orders[by];
+  if (keyOf === undefined) return rows;
+  const keyed = rows.map((row) => ({ row, key: keyOf(row) }));
+  return keyed.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0)).map(({ row }) => row);
 }
 
 /** Returns names and values, one below the other. Names without a value are left out. */

@@ -7,10 +7,11 @@ import { z } from 'zod';
 import { type ParsedConfiguration, validateConfiguration } from '../configuration-files/parse.js';
 import { configurationWarningSchema } from '../model/configuration.js';
 import { differencesOf, fieldDifferenceSchema } from '../model/field-differences.js';
+import type { ShownValues } from '../model/plain/may-be-secret.js';
 import { unknownConfiguration } from '../model/unknown.js';
 import { fileStateSchema, inspectConfiguration } from './configuration-diff.js';
 import type { Reads } from './reads.js';
-import { withoutSecrets } from './shown-differences.js';
+import { shownDifferences } from './shown-differences.js';
 
 export const configurationContentSchema = z.object({
   name: z.string(),
@@ -82,17 +83,16 @@ export function gitNoteOf(
 interface ContentQuestion {
   readonly name: string;
   readonly input: unknown;
-  /** True: values that may be secrets are shown too. */
-  readonly showValues: boolean;
+  readonly shown: ShownValues;
 }
 
 /** The outcome of a PUT of `input` now. Throws DRV_CONFIGURATION_INVALID. */
 export async function planChange(
   needs: Reads,
-  { name, input, showValues }: ContentQuestion,
+  { name, input, shown }: ContentQuestion,
 ): Promise<ConfigurationChange> {
   const change = await changeOf(needs, name, validateConfiguration(name, input));
-  return showValues ? change : { ...change, differences: withoutSecrets(change.differences) };
+  return { ...change, differences: shownDifferences(change.differences, shown) };
 }
 
 /** The outcome of a PUT of a valid content now. */

@@ -2,9 +2,9 @@
 import { z } from 'zod';
 import { type ShownOverride, shownOverrideSchema, shownOverrides } from '../model/configuration-overrides.js';
 import { CONFIGURATION_WRITES } from '../model/plain/configuration-writes.js';
-import { mayBeSecret } from '../model/plain/may-be-secret.js';
-import { HIDDEN } from '../telemetry/secret-fields.js';
+import type { ShownValues } from '../model/plain/may-be-secret.js';
 import type { Reads } from './reads.js';
+import { shownValues } from './shown-differences.js';
 
 export const listedOverridesSchema = z.object({
   writes: z
@@ -14,23 +14,23 @@ export const listedOverridesSchema = z.object({
 });
 export type ListedOverrides = z.output<typeof listedOverridesSchema>;
 
-/** All overrides that `sees` allows. `showValues`: shows values that may be secrets, too. */
+/** All overrides that `sees` allows. */
 export function listOverrides(
   { overrides, configurationFiles }: Pick<Reads, 'overrides' | 'configurationFiles'>,
-  { sees, showValues }: { readonly sees: (name: string) => boolean; readonly showValues: boolean },
+  { sees, shown }: { readonly sees: (name: string) => boolean; readonly shown: ShownValues },
 ): ListedOverrides {
-  const shown = [...overrides.entries()]
+  const all = [...overrides.entries()]
     .filter(([name]) => sees(name))
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .flatMap(([name, { value }]) => shownOverrides(name, value));
   return {
     writes: configurationFiles.place().writes,
-    overrides: showValues ? shown : shown.map(withoutSecret),
+    overrides: all.map((override) => withoutSecret(override, shown)),
   };
 }
 
-function withoutSecret(override: ShownOverride): ShownOverride {
-  const { field, fileValue, value } = override;
-  if (field === null || !mayBeSecret(field)) return override;
-  return { ...override, fileValue: fileValue && HIDDEN, value: value && HIDDEN };
+function withoutSecret(override: ShownOverride, shown: ShownValues): ShownOverride {
+  if (override.field === null) return override;
+  const [fileValue, value] = shownValues(override.field, [override.fileValue, override.value], shown);
+  return { ...override, fileValue, value };
 }

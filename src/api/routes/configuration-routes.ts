@@ -19,7 +19,7 @@ import {
 } from '../../operations/configuration-content.js';
 import { configurationDiffSchema, diffOf } from '../../operations/configuration-diff.js';
 import { callerOf, requireSight, seesConfiguration } from '../gate/auth.js';
-import { showsValues, valuesQuery } from '../gate/shown-values.js';
+import { shownTo, valuesQuery } from '../gate/shown-values.js';
 import { answerOf } from '../http/error-reply.js';
 import { sendNoContent } from '../http/json-reply.js';
 import { preconditionHeaders, preconditionOf, setTag } from '../http/preconditions.js';
@@ -205,7 +205,8 @@ export const configurationRoutes: readonly Route[] = [
     params: nameParams,
     query: valuesQuery,
     answers: { 200: { description: 'the differences', schema: configurationDiffSchema } },
-    handle: ({ params, query, request }, needs) => diffOf(needs, params.name, showsValues(request, query)),
+    handle: ({ params, query, request }, needs) =>
+      diffOf(needs, params.name, shownTo(request, query.values === 'true')),
   }),
   defineRoute({
     method: 'GET',
@@ -241,8 +242,8 @@ export const configurationRoutes: readonly Route[] = [
     handle: ({ params, query, body, request }, needs) => {
       // The request writes nothing, so the audit trail needs no entry.
       request.isRoutine = true;
-      const showValues = showsValues(request, query);
-      return planChange(needs, { name: params.name, input: body, showValues });
+      const shown = shownTo(request, query.values === 'true');
+      return planChange(needs, { name: params.name, input: body, shown });
     },
   }),
   defineRoute({

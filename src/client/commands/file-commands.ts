@@ -24,7 +24,7 @@ const EXITCODE = ['--detailed-exitcode', 'end with exit code 2 when there are ch
 const STRICT = ['--strict', 'a field that is not known is an error, not a warning'] as const;
 const SHOW_VALUES = [
   '--show-values',
-  'show values of environmentVariables and properties too: they may be secrets',
+  'show values of environmentVariables and properties that look like secrets too',
 ] as const;
 
 interface FileCommand {

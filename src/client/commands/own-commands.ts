@@ -4,8 +4,8 @@
  */
 import { tmpdir } from 'node:os';
 import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
-import { GROUPS } from '../../command-tree/commands.js';
 import { invalid } from '../../command-tree/command.js';
+import { GROUPS } from '../../command-tree/commands.js';
 import { declareLogParts, type LogPartOptions, logPartOf } from '../../command-tree/groups/instance-logs.js';
 import { lengthOfTime } from '../../command-tree/parsers.js';
 import { plainLines } from '../../command-tree/printed-text.js';
@@ -82,7 +82,7 @@ function addLogs(program: Command, host: ClientHost): void {
     .option('-f, --follow', 'go on with what is written, until the instance is removed or stopped')
     .option(
       '-n, --tail <count>',
-      `how many of the last lines, or all; default ${DEFAULT_LOG_LINES}, or all with --since, --until or --previous`,
+      `how many of the last lines, or all; default ${DEFAULT_LOG_LINES}, of each of several 10, or all with --since, --until or --previous`,
       lineCount,
     );
   declareLogParts(command);
@@ -94,7 +94,7 @@ function addLogs(program: Command, host: ClientHost): void {
     if (follow && previous === true)
       throw usageError('--previous is a run that has ended, and --follow goes on: give one of them');
     const { part, isAll } = logPartOf(options);
-    const tail = options.tail ?? (isAll ? Number.POSITIVE_INFINITY : DEFAULT_LOG_LINES);
+    const tail = options.tail ?? (isAll ? Number.POSITIVE_INFINITY : undefined);
     const { followLogs, printLogs } = await import('../live/logs.js');
     const api = await host.open(options);
     const show = follow ? followLogs : printLogs;
@@ -192,7 +192,8 @@ function addRolloutWatch(program: Command, host: ClientHost): void {
   command.action(async (name: string, options: ClientOptions) => {
     const { watchRollout } = await import('../live/rollout-watch.js');
     const isJson = options.output === 'json';
-    await watchRollout(await host.open(options), name, isJson, await host.liveOutput());
+    const screen = host.screen.columns === undefined ? undefined : host.screen;
+    await watchRollout(await host.open(options), name, { isJson, screen }, await host.liveOutput());
   });
 }
 

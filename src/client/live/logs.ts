@@ -4,41 +4,137 @@ import { byConfiguration } from '../../command-tree/groups/instance-text.js';
 import { find, pathPart } from '../../command-tree/runs/api-calls.js';
 import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
 import type { InstanceInfo } from '../../model/instance.js';
+import { DEFAULT_LOG_LINES } from '../../model/plain/command-limits.js';
 import { quoteText } from '../../model/words.js';
 import type { ApiClient } from '../api-client.js';
 import { FollowedLogs, type LogStart } from './followed-logs.js';
 import type { LiveOutput } from './live-output.js';
-import { firstLineOf, type LogPart, logPrinter, readLogPart } from './log-part.js';
+import {
+  firstLineOf,
+  type LogPart,
+  type LogPiece,
+  type LogPrinter,
+  logPrinter,
+  readLogPart,
+} from './log-part.js';
 
+/** How many of the last lines each of several logs begins with. */
+const TAIL_OF_SEVERAL = 10;
 /** The most last lines that a live log begins with. */
 const MOST_TAIL = 1000;
 
-/** Prints a log. `name`: an instance or a configuration. Throws a ClientError. */
+/** `tail` undefined: the usual number of lines, fewer of each of several logs. */
+type WantedPart = Omit<LogPart, 'tail'> & { readonly tail: number | undefined };
+
+/** Prints a log, those of several instances by time. `name`: an instance or a configuration. Throws a ClientError. */
 export async function printLogs(
   api: ApiClient,
   name: string,
-  part: LogPart,
+  part: WantedPart,
   output: LiveOutput,
 ): Promise<void> {
   const { instance, ids } = await logsOf(api, name);
-  const printer = logPrinter(output, instance === undefined);
-  for (const id of ids)
-    for await (const piece of readLogPart(api, id, part)) if (!(await printer(id, piece))) return;
+  await printMerged(api, ids, wholePart(part, ids), logPrinter(output, instance === undefined));
 }
 
 /** Prints the log until the instance has ended. Throws a ClientError. */
 export async function followLogs(
   api: ApiClient,
   name: string,
-  part: LogPart,
+  wanted: WantedPart,
   output: LiveOutput,
 ): Promise<void> {
   const { configuration, instance, ids } = await logsOf(api, name);
-  const starts = new Map<string, LogStart>();
-  for (const id of ids) starts.set(id, await startOf(api, id, part));
+  const part = wholePart(wanted, ids);
   const printer = logPrinter(output, instance === undefined);
   const { timestamps } = part;
+  const starts = new Map<string, LogStart>();
+  const nexts = ids.length > 1 ? await printMerged(api, ids, part, printer) : undefined;
+  for (const id of ids) {
+    const since = nexts?.get(id);
+    starts.set(id, since === undefined ? await startOf(api, id, part) : { since });
+  }
   await new FollowedLogs({ api, output, printer, configuration, instance, timestamps, starts }).run();
+}
+
+/** Writes a line to an instance, and prints what follows in its log for a while. Throws a ClientError. */
+export async function executeAndFollow(
+  api: ApiClient,
+  { id, command }: { readonly id: string; readonly command: string },
+  waitMs: number,
+  output: LiveOutput,
+): Promise<void> {
+  const { configurationName } = await api.get<InstanceInfo>(`/instances/${pathPart(id)}`);
+  const since = await firstLineOf(api, id, { ...EVERYTHING, tail: 0 });
+  await api.send('POST', `/instances/${pathPart(id)}/execute`, { command });
+  const signal = AbortSignal.any([output.signal, AbortSignal.timeout(waitMs)]);
+  await new FollowedLogs({
+    api,
+    output: { ...output, signal },
+    printer: logPrinter(output, false),
+    configuration: configurationName,
+    instance: id,
+    timestamps: false,
+    starts: new Map([[id, { since }]]),
+  }).run();
+}
+
+const EVERYTHING = { since: undefined, until: undefined, previous: false, timestamps: false };
+
+function wholePart(part: WantedPart, ids: readonly string[]): LogPart {
+  return { ...part, tail: part.tail ?? (ids.length > 1 ? TAIL_OF_SEVERAL : DEFAULT_LOG_LINES) };
+}
+
+/**
+ * Prints logs line by line, by the seconds of their lines. A line without a time stays behind the one before it.
+ * Returns the number of the next line of each log. Throws a ClientError.
+ */
+async function printMerged(
+  api: ApiClient,
+  ids: readonly string[],
+  part: LogPart,
+  printer: LogPrinter,
+): Promise<ReadonlyMap<string, number>> {
+  const isMerged = ids.length > 1;
+  const nexts = new Map<string, number>();
+  const logs = ids.map((id) => {
+    const pieces = readLogPart(api, id, { ...part, timestamps: isMerged || part.timestamps });
+    return {
+      id,
+      pieces: isMerged ? singleLines(pieces) : pieces,
+      head: undefined as LogPiece | undefined,
+      at: '',
+    };
+  });
+  const advance = async (log: (typeof logs)[number]): Promise<void> => {
+    const { value } = await log.pieces.next();
+    log.head = value || undefined;
+    if (log.head !== undefined && 'times' in log.head) log.at = log.head.times?.[0] ?? log.at;
+  };
+  await Promise.all(logs.map(advance));
+  for (;;) {
+    const waiting = logs.filter(({ head }) => head !== undefined);
+    const [first] = waiting.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
+    const piece = first?.head;
+    if (first === undefined || piece === undefined) return nexts;
+    const isGap = 'gap' in piece;
+    nexts.set(first.id, isGap ? piece.gap.last + 1 : piece.first + piece.lines.length);
+    const shown = isGap || part.timestamps ? piece : { ...piece, times: undefined };
+    if (!(await printer(first.id, shown))) return nexts;
+    await advance(first);
+  }
+}
+
+async function* singleLines(pieces: AsyncGenerator<LogPiece>): AsyncGenerator<LogPiece> {
+  for await (const piece of pieces)
+    if ('gap' in piece) yield piece;
+    else
+      for (const [index, line] of piece.lines.entries())
+        yield {
+          first: piece.first + index,
+          lines: [line],
+          times: piece.times && [piece.times[index] ?? null],
+        };
 }
 
 /**

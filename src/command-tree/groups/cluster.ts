@@ -4,7 +4,18 @@ import { renderNodeExplanation } from '../../explain/render.js';
 import { countBy } from '../../model/plain/count-by.js';
 import { countText, durationText, instantText } from '../../model/words.js';
 import type { ClusterStatus, ListedNode } from '../../operations/cluster-status.js';
-import { type Columns, describe, fieldsOf, listOf, noInput, tableOf, type View } from '../command.js';
+import {
+  type Columns,
+  declareSort,
+  describe,
+  fieldsOf,
+  listOf,
+  noInput,
+  type Orders,
+  sortedBy,
+  tableOf,
+  type View,
+} from '../command.js';
 import { describeFileErrors, describeRemoved } from '../file-errors.js';
 import { offeredRuntimes } from '../runtime-text.js';
 import { describeDrain, markOf } from './drain-text.js';
@@ -12,7 +23,7 @@ import { describeDrain, markOf } from './drain-text.js';
 /** The most unreadable records that `cluster status` names. */
 const MOST_UNREADABLE = 20;
 
-const NODE_COLUMNS: Columns<ListedNode> = {
+export const NODE_COLUMNS: Columns<ListedNode> = {
   NODE: ({ nodeId }) => nodeId,
   ADDRESS: ({ address }) => address,
   ROLE: ({ master }) => (master ? 'master' : 'wrapper'),
@@ -23,6 +34,13 @@ const NODE_COLUMNS: Columns<ListedNode> = {
   RUNTIMES: ({ offers }) => offeredRuntimes(offers),
   BEAT: ({ beatAgeMs }) => (beatAgeMs === null ? '' : `${durationText(beatAgeMs)} ago`),
   VERSION: ({ version }) => version,
+};
+
+export const NODE_ORDERS: Orders<ListedNode> = {
+  'not-well': ({ condition, cordoned }) => (condition === 'connected' ? (cordoned ? 1 : 2) : 0),
+  name: ({ nodeId }) => nodeId,
+  instances: ({ instances }) => -instances,
+  ram: ({ usedRamMB, maxRamMB }) => -usedRamMB / maxRamMB,
 };
 
 /** The status of the cluster, and the nodes, from which the totals are added up. */
@@ -41,9 +59,10 @@ export const CLUSTER_COMMANDS = {
   }),
   'cluster nodes': describe({
     about: 'all nodes, what they run and what is left',
-    input: noInput,
-    text: (listed: readonly ListedNode[], view) =>
-      listOf(view, NODE_COLUMNS, listed, 'no node has joined yet'),
+    declare: (command) => void declareSort(command, NODE_ORDERS),
+    input: (options: { readonly sort?: string }) => options,
+    text: (listed: readonly ListedNode[], view, { sort = 'not-well' }) =>
+      listOf(view, NODE_COLUMNS, sortedBy(listed, NODE_ORDERS, sort), 'no node has joined yet'),
     names: (listed) => listed.map(({ nodeId }) => nodeId),
   }),
   'cluster why': describe({

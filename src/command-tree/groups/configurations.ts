@@ -19,7 +19,17 @@ import type { ConfigurationSummary, RemovedConfiguration } from '../../operation
 import type { ListedOverrides } from '../../operations/configuration-overrides.js';
 import type { ContentDiff, PastContent } from '../../operations/rollouts/configuration-history.js';
 import type { ShownRollout } from '../../operations/rollouts/rollouts.js';
-import { type Columns, describe, listOf, messageText, noInput, type Said, type View } from '../command.js';
+import {
+  type Columns,
+  declareSort,
+  describe,
+  listOf,
+  messageText,
+  type Orders,
+  type Said,
+  sortedBy,
+  type View,
+} from '../command.js';
 import { describeFileErrors, describeRemoved, describeWarnings } from '../file-errors.js';
 import { wholeNumber } from '../parsers.js';
 import {
@@ -30,7 +40,7 @@ import {
 } from './configuration-diff-text.js';
 import { rolloutSentence } from './rollouts.js';
 
-const COLUMNS: Columns<ConfigurationSummary> = {
+export const CONFIGURATION_COLUMNS: Columns<ConfigurationSummary> = {
   NAME: ({ name }) => name,
   RUNTIME: ({ runtime }) => runtime,
   ONLINE: ({ online }) => online,
@@ -42,6 +52,30 @@ const COLUMNS: Columns<ConfigurationSummary> = {
   FILE: ({ file }) => file,
   STATUS: statusOf,
 };
+
+const ORDERS: Orders<ConfigurationSummary> = {
+  'not-well': (summary) => (isWell(summary) ? 1 : 0),
+  name: ({ name }) => name,
+  instances: ({ instances }) => -instances,
+  ram: ({ ramMB }) => -ramMB,
+};
+
+interface ListOptions {
+  readonly sort?: string;
+  readonly notWell?: true;
+}
+
+/** The configurations that `config list` means, in its order. */
+export function listedConfigurations(
+  all: readonly ConfigurationSummary[],
+  { sort, notWell }: ListOptions,
+): readonly ConfigurationSummary[] {
+  return sortedBy(notWell === true ? all.filter((one) => !isWell(one)) : all, ORDERS, sort);
+}
+
+function isWell({ online, finished, minimum, fileState, warnings }: ConfigurationSummary): boolean {
+  return online + finished >= minimum && fileState === 'in-force' && warnings.length === 0;
+}
 
 const OVERRIDES: Columns<ShownOverride> = {
   CONFIGURATION: ({ configurationName }) => configurationName,
@@ -84,8 +118,10 @@ const WHY = 'why, for those who read `config overrides` later';
 export const CONFIGURATION_COMMANDS = {
   'config list': describe({
     about: 'all configurations, and files that are broken',
-    input: noInput,
-    text: (listed: ListedConfigurations, view) => describeList(listed, view),
+    declare: (command) => void declareSort(command, ORDERS).option('--not-well', 'those that need a look'),
+    input: (options: ListOptions) => options,
+    text: (listed: ListedConfigurations, view, { sort = 'not-well' }) =>
+      describeList({ ...listed, configurations: sortedBy(listed.configurations, ORDERS, sort) }, view),
     names: ({ configurations }) => configurations.map(({ name }) => name),
   }),
   'config show': describe({
@@ -121,7 +157,7 @@ export const CONFIGURATION_COMMANDS = {
         .argument('[to]', 'default: the newest', contentNumber)
         .option(
           '--show-values',
-          'show values of environmentVariables and properties too: they may be secrets',
+          'show values of environmentVariables and properties that look like secrets too',
         ),
     input: (
       name: string,
@@ -221,7 +257,7 @@ function describeList(
   { configurations, removed, brokenFiles, directory }: ListedConfigurations,
   view: View,
 ): string {
-  const table = listOf(view, COLUMNS, configurations, 'there are no configurations');
+  const table = listOf(view, CONFIGURATION_COLUMNS, configurations, 'there are no configurations');
   const warnings = configurations.flatMap(({ name, warnings }) => warnings.map((text) => `${name}: ${text}`));
   const { writes = 'file' }: Partial<ConfigurationSummary> = configurations[0] ?? {};
   const place = writes === 'file' ? [] : [WRITES_TEXT[writes]];

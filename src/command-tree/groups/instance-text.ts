@@ -7,7 +7,7 @@ import type { InstanceDetails } from '../../api/routes/instances/instance-detail
 import type { InstanceInfo } from '../../model/instance.js';
 import { hostPort } from '../../model/plain/host-port.js';
 import { countText, durationText } from '../../model/words.js';
-import { type Columns, fieldsOf } from '../command.js';
+import { type Columns, fieldsOf, type Orders } from '../command.js';
 
 const COMMON: Columns<InstanceInfo> = {
   ID: ({ id }) => id,
@@ -33,6 +33,19 @@ export const WIDE_INSTANCE_COLUMNS: Columns<InstanceInfo> = {
   REVISION: ({ configurationRevision }: Partial<InstanceInfo>) => configurationRevision?.slice(0, 8),
   REASON: ({ reason }) => reason,
   ...MESSAGE,
+};
+
+export const INSTANCE_ORDERS: Orders<InstanceInfo> = {
+  'not-well': ({ state, reason, warning }) => {
+    const isRight =
+      state === 'ONLINE' || (state === 'STOPPED' && (reason === 'stopped' || reason === 'exited'));
+    return isRight ? (warning == null ? 2 : 1) : 0;
+  },
+  configuration: () => 0,
+  node: ({ wrapperNodeId }) => wrapperNodeId ?? '',
+  age: ({ createdAt }) => -createdAt,
+  restarts: ({ restarts }) => -restarts,
+  players: ({ players }) => -(players ?? -1),
 };
 
 function ageOf({ createdAt }: Partial<InstanceInfo>, now: number): string | undefined {

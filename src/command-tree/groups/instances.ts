@@ -10,7 +10,7 @@ import type { InstanceInfo } from '../../model/instance.js';
 import { MAX_CREATED } from '../../model/plain/command-limits.js';
 import { SENDABLE_SIGNALS, type SendableSignal } from '../../model/plain/sendable-signals.js';
 import type { LeftDirectories } from '../../model/run/left-directory.js';
-import { describe, listOf, messageText } from '../command.js';
+import { declareSort, describe, listOf, messageText, sortedBy } from '../command.js';
 import { wholeNumber } from '../parsers.js';
 import {
   type Acted,
@@ -21,7 +21,9 @@ import {
   type InstanceMessage,
 } from '../selection/act.js';
 import {
+  declareFilter,
   declareSelection,
+  type InstanceFilter,
   SELECTION_USAGE,
   type Selecting,
   type SelectionOptions,
@@ -29,11 +31,24 @@ import {
   singleId,
 } from '../selection/selection.js';
 import { declareLogs, logQuestionOf, logText } from './instance-logs.js';
-import { describeInstance, INSTANCE_COLUMNS, sentenceOf, WIDE_INSTANCE_COLUMNS } from './instance-text.js';
+import {
+  describeInstance,
+  INSTANCE_COLUMNS,
+  INSTANCE_ORDERS,
+  sentenceOf,
+  WIDE_INSTANCE_COLUMNS,
+} from './instance-text.js';
 import { leftText } from './left-text.js';
 
 /** The most rows of a table. With `-o json` there is no limit. */
 const MAX_ROWS = 1000;
+
+interface ListOptions extends Omit<InstanceFilter, 'configuration'> {
+  readonly configuration?: string | undefined;
+  readonly state?: string;
+  readonly sort?: string;
+  readonly left?: boolean;
+}
 
 const byId = (id: string) => ({ id });
 
@@ -42,22 +57,27 @@ export const INSTANCE_COMMANDS = {
     usage: '[configuration]',
     about: 'all instances, or those of one configuration',
     declare: (command) =>
-      void command.addOption(
-        new Option(
-          '--left',
-          'directories of static instances that are gone; "instance adopt" takes one up',
-        ).conflicts('watch'),
-      ),
-    input: (configuration: string | undefined, { left = false }: { readonly left?: boolean }) => ({
-      configuration,
+      void declareSort(declareFilter(command), INSTANCE_ORDERS)
+        .addOption(new Option('--state <state>', 'those in a state').argParser((text) => text.toUpperCase()))
+        .addOption(
+          new Option(
+            '--left',
+            'directories of static instances that are gone; "instance adopt" takes one up',
+          ).conflicts('watch'),
+        ),
+    input: (configuration: string | undefined, { left = false, ...options }: ListOptions) => ({
+      ...options,
+      configuration: configuration ?? options.configuration,
       left,
     }),
-    text: (found: readonly InstanceInfo[] | LeftDirectories, view, { configuration }) => {
+    text: (found: readonly InstanceInfo[] | LeftDirectories, view, { configuration, sort = 'not-well' }) => {
       if ('directories' in found) return leftText(found, view);
-      const shown = found.slice(0, MAX_ROWS);
+      const shown = sortedBy(found, INSTANCE_ORDERS, sort).slice(0, MAX_ROWS);
       const columns = view.isWide ? WIDE_INSTANCE_COLUMNS : INSTANCE_COLUMNS;
       const none =
-        configuration === undefined ? 'there are no instances' : `${configuration} has no instances`;
+        configuration === undefined
+          ? 'there are no such instances'
+          : `${configuration} has no such instances`;
       const table = listOf(view, columns, shown, none);
       const more = found.length - shown.length;
       return more === 0

@@ -37,10 +37,7 @@ export const NODE_OPERATION_COMMANDS = {
       return [...(drain === null ? [] : describeDrain(nodeId, drain)), ...after].join('\n');
     },
     names: ({ nodeId }) => [nodeId],
-    destroys: ({ node, deadlineSeconds }) =>
-      deadlineSeconds === 0
-        ? `the instances of node ${node} are moved without waiting for players`
-        : undefined,
+    mayAsk: true,
   }),
   'cluster forget': describe({
     usage: '<node>',

@@ -5,7 +5,8 @@ import { pathOf } from './usage.js';
 
 /** Commands, and the words that kubectl, docker, pm2, systemctl and their like have for them. */
 const MEANINGS: Readonly<Record<string, string>> = {
-  'instance list': 'ps ls list pod pods po container containers process processes task tasks alloc allocs server servers',
+  'instance list':
+    'ps ls list pod pods po container containers process processes task tasks alloc allocs server servers',
   'config list': 'deployment deployments deploy service services svc app apps job jobs cm workloads',
   'cluster nodes': 'host hosts machine machines no members',
   'cluster status': 'status all health overview',

@@ -4,7 +4,9 @@ import type { ForgottenNode } from '../../api/routes/node-operation-routes.js';
 import type { NodeStats } from '../../api/routes/node-routes.js';
 import type { NodeConfiguration } from '../../model/node.js';
 import type { ListedNode } from '../../operations/cluster-status.js';
+import { sortedBy } from '../command.js';
 import type { CommandRuns, DataOf } from '../commands.js';
+import { NODE_ORDERS } from '../groups/cluster.js';
 import type { NodeInfo } from '../groups/node.js';
 import { type ApiCalls, find, pathPart } from './api-calls.js';
 
@@ -17,12 +19,20 @@ export function nodeRuns(api: ApiCalls) {
       ]);
       return { status, nodes };
     },
-    'cluster nodes': () => listNodes(api),
+    'cluster nodes': async ({ sort }) => sortedBy(await listNodes(api), NODE_ORDERS, sort),
     'cluster why': ({ node }) => api.get(`${nodePath(node)}/why`),
     'cluster cordon': ({ node }) => api.send('PUT', `${nodePath(node)}/cordon`),
     'cluster uncordon': ({ node }) => api.send('DELETE', `${nodePath(node)}/cordon`),
-    'cluster drain': ({ node, deadlineSeconds }) =>
-      api.send('PUT', `${nodePath(node)}/drain`, { deadlineSeconds }),
+    'cluster drain': async ({ node, deadlineSeconds }, { confirm }) => {
+      const { instances = 0 } = (await listNodes(api)).find(({ nodeId }) => nodeId === node) ?? {};
+      const players = deadlineSeconds === 0 ? ', without waiting for players' : '';
+      if (instances > 1)
+        await confirm({
+          what: `${instances} instances of node ${node} are moved to others${players}`,
+          list: [],
+        });
+      return api.send('PUT', `${nodePath(node)}/drain`, { deadlineSeconds });
+    },
     'cluster forget': async ({ node, force, keepToken }) => {
       const known = (await listNodes(api)).find(({ nodeId }) => nodeId === node);
       const query = `force=${force}&keepToken=${keepToken}`;

@@ -1,0 +1,88 @@
+/** The help of the program on one screen, and what the help of every command has below its own options. */
+import type { Command } from 'commander';
+import { pathOf, usageOf } from '../command-tree/help/usage.js';
+
+export const HELP_SCREEN = `Drover keeps declared processes running, on one machine or many.
+
+Everyday
+  status, ps, top            is all well; what runs; what it uses
+  describe, logs, wait       one thing in full, with why; logs; wait until
+  restart, stop, exec, attach, scale
+Change
+  edit, apply, delete        configurations, in an editor or from files
+  validate, plan, diff, render   before anything is written
+  history, rollback, rollout     how a change goes, and the way back
+Look
+  get, instance, config, template   everything by kind; "why" of each says why
+  cp, ui, version            files of templates; the dashboard; this program
+Cluster
+  cluster, key, session      nodes, drains, join tokens; who may do what
+  extension
+Node
+  start, token, join, node   this machine: run it, add others, how it is
+  store, import              its state; take over from pm2 or Universe
+Setup
+  context, completion, help  masters and keys; your shell; all commands
+
+Examples
+  drover status                             what is not well, and why
+  drover logs lobby -f                      all of a configuration, by time
+  drover plan -f lobby.json                 what would happen, before apply
+  drover cluster drain ams-1                empty a machine, players first
+
+-o table|wide|name|json|yaml, --context NAME, --root DIRECTORY and
+--color auto|always|never go with every command that asks a master.
+drover COMMAND --help has the rest.
+`;
+
+/** The options that the screen above explains. */
+const EVERYWHERE: ReadonlySet<string> = new Set(['--output', '--context', '--root', '--color']);
+/** Values in the place of arguments, by their names; others stand in capitals. */
+const VALUES: Readonly<Record<string, string>> = {
+  id: '8hld9k',
+  configuration: 'lobby',
+  name: 'lobby',
+  node: 'ams-1',
+  count: '4',
+  command: '-- say hello',
+};
+/** Options that an example shows beside those that must be given. */
+const MORE: Readonly<Record<string, string>> = {
+  logs: '-f --since 10m',
+  'instance list': '--state OFFLINE --sort age',
+  validate: '-f configurations/',
+};
+
+/** Shortens the help of each command that has no commands of its own, and adds an example. */
+export function finishHelp(command: Command): void {
+  for (const child of command.commands) finishHelp(child);
+  if (command.parent === null) {
+    command.configureHelp({ ...command.configureHelp(), formatHelp: () => HELP_SCREEN });
+    return;
+  }
+  const shared = command.options.filter(({ long }) => EVERYWHERE.has(long ?? ''));
+  if (shared.some(({ long }) => long === '--context')) for (const option of shared) option.hideHelp();
+  const formats = shared.flatMap(({ argChoices, long }) =>
+    long === '--output' ? [argChoices ?? []] : [],
+  )[0];
+  const also = `${formats === undefined ? '' : `-o ${formats.join('|')}, `}--context, --root, --color: see "drover --help"`;
+  const example = command.commands.length > 0 ? undefined : exampleOf(command);
+  command.addHelpText('after', () =>
+    [
+      ...(example === undefined ? [] : ['', `Example: ${example}`]),
+      ...(shared.length > 2 ? [`Also ${also}.`] : []),
+    ].join('\n'),
+  );
+}
+
+function exampleOf(command: Command): string {
+  const path = pathOf(command);
+  const sample = (name: string): string => VALUES[name] ?? name.toUpperCase();
+  const words = usageOf(command)
+    .slice(path.length + 1)
+    .replace(/[<[]([\w-]+)[^>\]]*[>\]]/g, (_all, name: string) => sample(name));
+  const needed = command.options
+    .filter(({ mandatory }) => mandatory)
+    .map(({ long, flags }) => `${long} ${/<(\w+)/.exec(flags)?.[1]?.toUpperCase() ?? ''}`);
+  return ['drover', path, words, ...needed, MORE[path] ?? ''].filter((part) => part !== '').join(' ');
+}
