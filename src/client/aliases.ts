@@ -12,53 +12,34 @@ import {
 } from '../command-tree/selection/selection.js';
 import type { ClientHost, ClientOptions } from './commands/client-host.js';
 import type { TargetOptions } from './contexts/choose-target.js';
-import type { describeThing } from './describe.js';
 import { kindOf } from './named-thing.js';
 import { write } from './print.js';
 
-interface Alias {
-  readonly words: readonly [verb: string, noun: string];
-  /** Other spellings of the noun. */
-  readonly also: readonly string[];
-  readonly path: CommandPath;
-  /** The command to run instead when a name is typed: `get configs lobby` runs `config show`. */
-  readonly one?: CommandPath;
-  /** For people it says all of such a thing; `path` has the data for programs. */
-  readonly described?: DescribedKind;
-}
+const CONFIGS = 'configs config configuration configurations';
 
-type DescribedKind = Parameters<typeof describeThing>[1];
-
-const VERBS: Readonly<Record<string, string>> = {
-  get: 'lists, by the names that kubectl has for them',
-  describe: 'one thing in full, by the names that kubectl has for them',
-  delete: 'removals, by the names that kubectl has for them',
-};
-
-const CONFIG = ['config', 'configs', 'configuration', 'configurations'];
-
-export const ALIASES: readonly Alias[] = [
-  alias('get', ['instances', 'instance'], 'instance list'),
-  { ...alias('get', ['configs', ...CONFIG], 'config list'), one: 'config show' },
-  alias('get', ['nodes', 'node'], 'cluster nodes'),
-  alias('get', ['templates', 'template'], 'template list'),
-  alias('get', ['keys', 'key'], 'key list'),
-  alias('get', ['sessions', 'session'], 'session list'),
-  alias('get', ['tokens', 'token'], 'cluster token list'),
-  alias('get', ['extensions', 'extension'], 'extension list'),
-  { ...alias('describe', ['instance', 'instances'], 'instance info'), described: 'instance' },
-  { ...alias('describe', ['config', ...CONFIG], 'config show'), described: 'config' },
-  { ...alias('describe', ['node', 'nodes'], 'cluster why'), described: 'node' },
-  alias('delete', ['instance', 'instances'], 'instance delete'),
-  alias('delete', ['config', ...CONFIG], 'config delete'),
-  alias('delete', ['key', 'keys'], 'key delete'),
-  alias('delete', ['session', 'sessions'], 'session revoke'),
-  alias('delete', ['token', 'tokens'], 'cluster token revoke'),
-  alias('delete', ['node', 'nodes'], 'cluster forget'),
+/** A verb of kubectl, the spellings of a noun, the first one for the help, and the command that is meant. */
+export const ALIASES: readonly (readonly [verb: 'get' | 'delete', nouns: string, path: CommandPath])[] = [
+  ['get', 'instances instance', 'instance list'],
+  ['get', CONFIGS, 'config list'],
+  ['get', 'nodes node', 'cluster nodes'],
+  ['get', 'templates template', 'template list'],
+  ['get', 'keys key', 'key list'],
+  ['get', 'sessions session', 'session list'],
+  ['get', 'tokens token', 'cluster token list'],
+  ['get', 'extensions extension', 'extension list'],
+  ['delete', 'instance instances', 'instance delete'],
+  ['delete', 'config configs configuration configurations', 'config delete'],
+  ['delete', 'key keys', 'key delete'],
+  ['delete', 'session sessions', 'session revoke'],
+  ['delete', 'token tokens', 'cluster token revoke'],
+  ['delete', 'node nodes', 'cluster forget'],
 ];
 
+/** The data that `describe` prints for programs, by kind. */
+const DESCRIBED = { instance: 'instance info', config: 'config show', node: 'cluster why' } as const;
+
 /** Names of their own for commands that people use most. */
-const SHORT: Readonly<Record<string, CommandPath>> = {
+export const SHORT: Readonly<Record<string, CommandPath>> = {
   scale: 'config scale',
   ps: 'instance list',
   status: 'cluster status',
@@ -67,13 +48,11 @@ const SHORT: Readonly<Record<string, CommandPath>> = {
 };
 
 export function addAliases(program: Command, host: TreeHost, client: ClientHost): void {
-  for (const [verb, about] of Object.entries(VERBS)) {
-    // `delete` already exists as a command with an option; the other verbs are new groups.
-    const own = program.commands.find((command) => command.name() === verb);
-    const group = own ?? program.command(verb).description(about).helpCommand('help', 'show this');
-    for (const known of ALIASES.filter(({ words }) => words[0] === verb))
-      addAlias(group, known, host, client);
-  }
+  program
+    .command('get')
+    .description('lists, by the names that kubectl has for them')
+    .helpCommand('help', 'show this');
+  for (const [verb, nouns, path] of ALIASES) addAlias(program, verb, nouns, path, host);
   for (const [name, path] of Object.entries(SHORT))
     addCommand(program, path, host, name).description(`the same as "${path}"`);
   for (const verb of ['restart', 'stop'] as const) addActing(program, verb, host, client);
@@ -87,17 +66,30 @@ export function addAliases(program: Command, host: TreeHost, client: ClientHost)
   addExecute(program, host, client);
 }
 
-/** Lets `describe` take a bare name. */
 function addDescribe(program: Command, host: TreeHost, client: ClientHost): void {
-  const group = program.commands.find((command) => command.name() === 'describe')?.argument('[name]');
-  if (group === undefined) return;
+  const group = program
+    .command('describe [name]')
+    .description('one thing in full: facts, why, rollout, last runs');
+  const show = (command: Command, typed?: keyof typeof DESCRIBED) => async (name?: string) => {
+    if (name === undefined) throw invalid('name an instance or a configuration');
+    const options = command.optsWithGlobals<ClientOptions>();
+    const api = await client.open(options);
+    const kind = typed ?? (await kindOf(api, name)) ?? 'config';
+    const path = DESCRIBED[kind];
+    if (options.output !== 'table' && options.output !== 'wide')
+      return host.perform(path, descriptionOf(path).input(name as never), command);
+    const { describeThing } = await import('./describe.js');
+    const text = await describeThing(api, kind, name);
+    await client.print({ text, json: () => undefined, names: undefined }, options.output, api.now);
+  };
+  for (const kind of ['instance', 'config', 'node'] as const) {
+    const also = kind === 'config' ? CONFIGS.split(' ').filter((word) => word !== kind) : [`${kind}s`];
+    const command = addCommand(group, DESCRIBED[kind], host, kind).aliases(also);
+    command.description(group.description()).action(show(command, kind));
+  }
   client.addOutput(group);
   client.addTarget(group);
-  group.action(async (name: string | undefined, options: ClientOptions) => {
-    if (name === undefined) throw invalid('name an instance or a configuration');
-    const kind = (await kindOf(await client.open(options), name)) ?? 'config';
-    await describeFor(group, kind, name, host, client);
-  });
+  group.action(show(group));
 }
 
 function addExecute(program: Command, host: TreeHost, client: ClientHost): void {
@@ -135,48 +127,18 @@ function addActing(program: Command, verb: 'restart' | 'stop', host: TreeHost, c
   });
 }
 
-function addAlias(
-  group: Command,
-  { words, also, path, one, described }: Alias,
-  host: TreeHost,
-  client: ClientHost,
-): void {
-  const command = addCommand(group, path, host, words[1]).aliases([...also]);
-  if (described !== undefined) {
-    command.description(`all of it, with why and rollout; for programs the same as "${path}"`);
-    command.action((name: string) => describeFor(command, described, name, host, client));
-    return;
-  }
-  if (one === undefined) {
-    command.description(`the same as "${path}"`);
-    return;
-  }
-  command
-    .description(`the same as "${path}", with a name "${one}"`)
-    .argument('[name]')
-    .action((name: string | undefined, options: object) => {
-      const isOne = name !== undefined;
-      return host.perform(isOne ? one : path, isOne ? { name } : options, command);
-    });
-}
-
-async function describeFor(
-  command: Command,
-  kind: DescribedKind,
-  name: string,
-  host: TreeHost,
-  client: ClientHost,
-): Promise<void> {
-  const options = command.optsWithGlobals<ClientOptions>();
-  const path = ALIASES.find(({ described }) => described === kind)?.path ?? 'config show';
-  const isForPeople = options.output === 'table' || options.output === 'wide';
-  if (!isForPeople) return host.perform(path, descriptionOf(path).input(name as never), command);
-  const { describeThing: ask } = await import('./describe.js');
-  const api = await client.open(options);
-  const text = await ask(api, kind, name);
-  await client.print({ text, json: () => undefined, names: undefined }, options.output, api.now);
-}
-
-function alias(verb: string, [noun = '', ...also]: readonly string[], path: CommandPath): Alias {
-  return { words: [verb, noun], also: also.filter((other) => other !== noun), path };
+function addAlias(program: Command, verb: string, nouns: string, path: CommandPath, host: TreeHost): void {
+  const group = program.commands.find((command) => command.name() === verb) ?? program;
+  const [noun = '', ...also] = nouns.split(' ');
+  const command = addCommand(group, path, host, noun).aliases(also);
+  command.description(`the same as "${path}"`);
+  if (path === 'config list')
+    command
+      .description('the same as "config list", with a name "config show"')
+      .argument('[name]')
+      .action((name: string | undefined, options: object) =>
+        name === undefined
+          ? host.perform(path, options, command)
+          : host.perform('config show', { name }, command),
+      );
 }

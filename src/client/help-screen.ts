@@ -5,53 +5,38 @@ import { pathOf, usageOf } from '../command-tree/help/usage.js';
 export const HELP_SCREEN = `Drover keeps declared processes running, on one machine or many.
 
 Everyday
-  status, ps, top            is all well; what runs; what it uses
-  describe, logs, wait       one thing in full, with why; logs; wait until
-  restart, stop, exec, attach, scale
+  status, ps, top, describe      is all well; what runs and uses; one thing in full
+  logs, attach, exec             what it writes, its terminal, a line to it
+  restart, stop, scale, wait     by id or configuration; wait until it is so
 Change
-  edit, apply, delete        configurations, in an editor or from files
-  validate, plan, diff, render   before anything is written
-  history, rollback, rollout     how a change goes, and the way back
+  edit, apply, delete            in an editor or from files; before: validate,
+  history, rollback, rollout     plan, diff, render; how it goes, and back
 Look
-  get, instance, config, template   everything by kind; "why" of each says why
-  cp, ui, version            files of templates; the dashboard; this program
+  get, instance, config, template, cp, extension, ui
 Cluster
-  cluster, key, session      nodes, drains, join tokens; who may do what
-  extension
+  cluster, key, session          nodes, drains, join tokens; who may do what
 Node
-  start, token, join, node   this machine: run it, add others, how it is
-  store, import              its state; take over from pm2 or Universe
+  start, token, join, node, store, import
 Setup
-  context, completion, help  masters and keys; your shell; all commands
+  context, completion, help, version
 
 Examples
-  drover status                             what is not well, and why
-  drover logs lobby -f                      all of a configuration, by time
-  drover plan -f lobby.json                 what would happen, before apply
-  drover cluster drain ams-1                empty a machine, players first
+  drover status                  what is not well, and why
+  drover logs lobby -f           all of a configuration, by time
+  drover plan -f lobby.json      what would happen, before apply does it
+  drover cluster drain ams-1     empty a machine, players first
 
 -o table|wide|name|json|yaml, --context NAME, --root DIRECTORY and
 --color auto|always|never go with every command that asks a master.
-drover COMMAND --help has the rest.
+"drover help" lists all commands; each has --help.
 `;
 
 /** The options that the screen above explains. */
 const EVERYWHERE: ReadonlySet<string> = new Set(['--output', '--context', '--root', '--color']);
 /** Values in the place of arguments, by their names; others stand in capitals. */
-const VALUES: Readonly<Record<string, string>> = {
-  id: '8hld9k',
-  configuration: 'lobby',
-  name: 'lobby',
-  node: 'ams-1',
-  count: '4',
-  command: '-- say hello',
-};
+const VALUES: Readonly<Record<string, string>> = { id: '8hld9k', name: 'lobby', node: 'ams-1', count: '4' };
 /** Options that an example shows beside those that must be given. */
-const MORE: Readonly<Record<string, string>> = {
-  logs: '-f --since 10m',
-  'instance list': '--state OFFLINE --sort age',
-  validate: '-f configurations/',
-};
+const MORE: Readonly<Record<string, string>> = { logs: '-f --since 10m', 'instance list': '--state OFFLINE' };
 
 /** Shortens the help of each command that has no commands of its own, and adds an example. */
 export function finishHelp(command: Command): void {
@@ -77,7 +62,8 @@ export function finishHelp(command: Command): void {
 
 function exampleOf(command: Command): string {
   const path = pathOf(command);
-  const sample = (name: string): string => VALUES[name] ?? name.toUpperCase();
+  const sample = (name: string): string =>
+    VALUES[name] ?? (name === 'configuration' ? 'lobby' : name.toUpperCase());
   const words = usageOf(command)
     .slice(path.length + 1)
     .replace(/[<[]([\w-]+)[^>\]]*[>\]]/g, (_all, name: string) => sample(name));

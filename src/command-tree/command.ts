@@ -103,10 +103,9 @@ export function sortedBy<Row>(
   orders: Orders<Row>,
   by: string | undefined,
 ): readonly Row[] {
-  const keyOf = by === undefined ? undefined : orders[by];
+  const keyOf = orders[by ?? ''];
   if (keyOf === undefined) return rows;
-  const keyed = rows.map((row) => ({ row, key: keyOf(row) }));
-  return keyed.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0)).map(({ row }) => row);
+  return rows.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : keyOf(a) > keyOf(b) ? 1 : 0));
 }
 
 /** Returns names and values, one below the other. Names without a value are left out. */

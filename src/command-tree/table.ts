@@ -1,5 +1,5 @@
 /** Prints aligned columns without borders, for people. Programs ask for JSON. */
-import { cutToColumns, displayWidth } from '../model/plain/display-width.js';
+import { displayWidth } from '../model/plain/display-width.js';
 import { toPlainText } from '../telemetry/plain-text.js';
 import { paint, toneOfState } from './tones.js';
 
@@ -10,9 +10,9 @@ const LEAST_LAST_COLUMN = 24;
 const DISPENSABLE = [
   ...['REVISION', 'RUNTIMES', 'RUNTIME', 'REASON', 'PID', 'BEAT', 'VERSION', 'FILE', 'PORTS', 'TRUST'],
   ...['CPU', 'RAM', 'INSTANCES', 'RESTARTS', 'CONTENT', 'KEY', 'WAITING', 'PROCESSES', 'CPU TIME', 'AGE'],
+  ...['ADDRESS', 'NODE'],
 ];
 const STATES: ReadonlySet<string> = new Set(['STATE', 'STATUS', 'CONDITION', 'OUTCOME', 'ROLLOUT']);
-const NARROWEST = 8;
 export type Cell = string | number | null | undefined;
 
 /** The reader's screen. */
@@ -33,21 +33,17 @@ export function renderTable(
   { columns, isColoured = false }: Screen = {},
 ): string {
   const texts = [...(head.length === 0 ? [] : [head]), ...rows.map((row) => row.map(textOf))];
-  const all = widthsOf(texts);
-  const shown = columns === undefined ? [...all.keys()] : fitting(head, texts, all, columns);
-  const widths = columns === undefined ? all : narrowed(shown, all, columns);
+  const widths = widthsOf(texts);
+  const shown = columns === undefined ? [...widths.keys()] : fitting(head, texts, widths, columns);
   return texts
     .map((row, index) => {
       const isHead = head.length > 0 && index === 0;
       return shown
-        .map((column, place) => {
-          const width = widths[column] ?? 0;
-          const whole = row[column] ?? '';
-          const isLast = place === shown.length - 1;
-          const text = isLast ? whole : cutTo(whole, width);
-          const padding = isLast ? '' : ' '.repeat(width - displayWidth(text) + GAP);
-          const tone = !isHead && STATES.has(head[column] ?? '') ? toneOfState(text) : undefined;
-          return (isColoured && tone !== undefined ? paint(tone, text) : text) + padding;
+        .map((column) => {
+          const text = row[column] ?? '';
+          const padding = ' '.repeat((widths[column] ?? 0) - displayWidth(text) + GAP);
+          const tone = isColoured && !isHead && STATES.has(head[column] ?? '') && toneOfState(text);
+          return (tone ? paint(tone, text) : text) + padding;
         })
         .join('')
         .trimEnd();
@@ -89,22 +85,4 @@ function fitting(
     if (column > 0) shown = shown.filter((one) => one !== column);
   }
   return shown;
-}
-
-/** The widths with which all columns but the last fit: the widest ones are cut, as far as that helps. */
-function narrowed(shown: readonly number[], widths: readonly number[], columns: number): number[] {
-  const cut = [...widths];
-  const others = shown.slice(0, -1);
-  const over = (): number => others.reduce((sum, one) => sum + (cut[one] ?? 0) + GAP, 0) - columns;
-  while (over() > 0) {
-    const widest = others.reduce((a, b) => ((cut[b] ?? 0) > (cut[a] ?? 0) ? b : a), others[0] ?? 0);
-    const width = cut[widest] ?? 0;
-    if (width <= NARROWEST) break;
-    cut[widest] = Math.max(NARROWEST, width - over());
-  }
-  return cut;
-}
-
-function cutTo(text: string, width: number): string {
-  return displayWidth(text) <= width ? text : `${cutToColumns(text, width - 1)}…`;
 }

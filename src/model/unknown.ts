@@ -58,6 +58,6 @@ export function unreadableInstance(id: string, problem: string): DroverError {
 export function configurationNamed(name: string): DroverError {
   return new DroverError(
     'DRV_INSTANCE_UNKNOWN',
-    `${name} is a configuration, not an instance: "instance list ${name}" shows its instances`,
+    `${name} is a configuration, not an instance: "instance list ${name}" shows its instances, --configuration ${name} takes all of them, "config restart ${name}" restarts them step by step`,
   );
 }

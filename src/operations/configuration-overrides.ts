@@ -4,7 +4,7 @@ import { type ShownOverride, shownOverrideSchema, shownOverrides } from '../mode
 import { CONFIGURATION_WRITES } from '../model/plain/configuration-writes.js';
 import type { ShownValues } from '../model/plain/may-be-secret.js';
 import type { Reads } from './reads.js';
-import { shownValues } from './shown-differences.js';
+import { shownValue } from './shown-differences.js';
 
 export const listedOverridesSchema = z.object({
   writes: z
@@ -30,7 +30,11 @@ export function listOverrides(
 }
 
 function withoutSecret(override: ShownOverride, shown: ShownValues): ShownOverride {
-  if (override.field === null) return override;
-  const [fileValue, value] = shownValues(override.field, [override.fileValue, override.value], shown);
-  return { ...override, fileValue, value };
+  const { field, fileValue, value } = override;
+  if (field === null) return override;
+  return {
+    ...override,
+    fileValue: shownValue(field, fileValue, shown),
+    value: shownValue(field, value, shown),
+  };
 }

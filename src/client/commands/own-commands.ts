@@ -39,19 +39,19 @@ export function addOwnCommands(program: Command, host: ClientHost): void {
 }
 
 function addEdit(program: Command, host: ClientHost): void {
-  const edit = program
-    .command('edit [configuration]')
-    .description('change a configuration in your editor: $VISUAL, else $EDITOR, else vi');
-  host.addOutput(edit);
-  host.addTarget(edit);
-  const command = edit
-    .command('config')
-    .aliases(['configs', 'configuration', 'configurations'])
-    .description('change a configuration in your editor; what others changed meanwhile is not overwritten')
-    .argument('<name>');
+  const command = program
+    .command('edit')
+    .usage('[options] [config] <name>')
+    .description(
+      'change a configuration in your editor ($VISUAL, $EDITOR, vi); changes of others are not overwritten',
+    )
+    .argument('<name...>');
   host.addOutput(command);
   host.addTarget(command);
-  const run = async (name: string): Promise<void> => {
+  command.action(async (words: readonly string[]) => {
+    const hasKind = words.length === 2 && /^config(?:uration)?s?$/.test(words[0] ?? '');
+    const [name = '', ...more] = hasKind ? words.slice(1) : words;
+    if (more.length > 0) throw invalid('name one configuration to edit');
     const options = command.optsWithGlobals<ClientOptions>();
     const [{ editConfiguration }, { editorOf }] = await Promise.all([
       import('../configurations/edit.js'),
@@ -65,11 +65,6 @@ function addEdit(program: Command, host: ClientHost): void {
     const edited = await editConfiguration({ api, name, openEditor, directory, say });
     const shown = { json: () => edited, text: () => `${name} ${edited.result}`, names: () => [name] };
     await host.print(shown, options.output, api.now);
-  };
-  command.action(run);
-  edit.action(async (name: string | undefined) => {
-    if (name === undefined) throw invalid('name the configuration to edit');
-    await run(name);
   });
 }
 

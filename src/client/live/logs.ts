@@ -64,19 +64,11 @@ export async function executeAndFollow(
   waitMs: number,
   output: LiveOutput,
 ): Promise<void> {
-  const { configurationName } = await api.get<InstanceInfo>(`/instances/${pathPart(id)}`);
   const since = await firstLineOf(api, id, { ...EVERYTHING, tail: 0 });
   await api.send('POST', `/instances/${pathPart(id)}/execute`, { command });
   const signal = AbortSignal.any([output.signal, AbortSignal.timeout(waitMs)]);
-  await new FollowedLogs({
-    api,
-    output: { ...output, signal },
-    printer: logPrinter(output, false),
-    configuration: configurationName,
-    instance: id,
-    timestamps: false,
-    starts: new Map([[id, { since }]]),
-  }).run();
+  const part = { ...EVERYTHING, since: { line: since }, tail: Number.POSITIVE_INFINITY };
+  await followLogs(api, id, part, { ...output, signal });
 }
 
 const EVERYTHING = { since: undefined, until: undefined, previous: false, timestamps: false };
@@ -85,56 +77,57 @@ function wholePart(part: WantedPart, ids: readonly string[]): LogPart {
   return { ...part, tail: part.tail ?? (ids.length > 1 ? TAIL_OF_SEVERAL : DEFAULT_LOG_LINES) };
 }
 
-/**
- * Prints logs line by line, by the seconds of their lines. A line without a time stays behind the one before it.
- * Returns the number of the next line of each log. Throws a ClientError.
- */
+/** A piece of a log, with the time of its last line; '': it is not known. */
+interface TimedPiece {
+  readonly id: string;
+  readonly at: string;
+  readonly piece: LogPiece;
+}
+
+/** Prints logs, those of several instances by time. Returns the number of the next line of each. Throws a ClientError. */
 async function printMerged(
   api: ApiClient,
   ids: readonly string[],
   part: LogPart,
   printer: LogPrinter,
 ): Promise<ReadonlyMap<string, number>> {
-  const isMerged = ids.length > 1;
   const nexts = new Map<string, number>();
-  const logs = ids.map((id) => {
-    const pieces = readLogPart(api, id, { ...part, timestamps: isMerged || part.timestamps });
-    return {
-      id,
-      pieces: isMerged ? singleLines(pieces) : pieces,
-      head: undefined as LogPiece | undefined,
-      at: '',
-    };
-  });
-  const advance = async (log: (typeof logs)[number]): Promise<void> => {
-    const { value } = await log.pieces.next();
-    log.head = value || undefined;
-    if (log.head !== undefined && 'times' in log.head) log.at = log.head.times?.[0] ?? log.at;
-  };
-  await Promise.all(logs.map(advance));
-  for (;;) {
-    const waiting = logs.filter(({ head }) => head !== undefined);
-    const [first] = waiting.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
-    const piece = first?.head;
-    if (first === undefined || piece === undefined) return nexts;
+  const logs = ids.map((id) => timedPieces(api, id, part, ids.length > 1));
+  for await (const { id, piece } of merged(logs)) {
     const isGap = 'gap' in piece;
-    nexts.set(first.id, isGap ? piece.gap.last + 1 : piece.first + piece.lines.length);
-    const shown = isGap || part.timestamps ? piece : { ...piece, times: undefined };
-    if (!(await printer(first.id, shown))) return nexts;
-    await advance(first);
+    nexts.set(id, isGap ? piece.gap.last + 1 : piece.first + piece.lines.length);
+    if (!(await printer(id, isGap || part.timestamps ? piece : { ...piece, times: undefined }))) break;
   }
+  return nexts;
 }
 
-async function* singleLines(pieces: AsyncGenerator<LogPiece>): AsyncGenerator<LogPiece> {
-  for await (const piece of pieces)
-    if ('gap' in piece) yield piece;
+async function* timedPieces(
+  api: ApiClient,
+  id: string,
+  part: LogPart,
+  isMerged: boolean,
+): AsyncGenerator<TimedPiece> {
+  let at = '';
+  for await (const piece of readLogPart(api, id, { ...part, timestamps: isMerged || part.timestamps }))
+    if (!isMerged || 'gap' in piece) yield { id, at, piece };
     else
-      for (const [index, line] of piece.lines.entries())
-        yield {
-          first: piece.first + index,
-          lines: [line],
-          times: piece.times && [piece.times[index] ?? null],
-        };
+      for (const [index, line] of piece.lines.entries()) {
+        // A line without a time stays behind the one before it.
+        at = piece.times?.[index] ?? at;
+        yield { id, at, piece: { first: piece.first + index, lines: [line], times: [at || null] } };
+      }
+}
+
+async function* merged(logs: readonly AsyncGenerator<TimedPiece>[]): AsyncGenerator<TimedPiece> {
+  const heads = await Promise.all(logs.map(async (log) => ({ log, next: await log.next() })));
+  for (;;) {
+    const [first] = heads
+      .flatMap((head) => (head.next.done === true ? [] : [{ head, value: head.next.value }]))
+      .sort((a, b) => (a.value.at < b.value.at ? -1 : a.value.at > b.value.at ? 1 : 0));
+    if (first === undefined) return;
+    yield first.value;
+    first.head.next = await first.head.log.next();
+  }
 }
 
 /**

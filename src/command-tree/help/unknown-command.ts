@@ -5,33 +5,25 @@ import { pathOf } from './usage.js';
 
 /** Commands, and the words that kubectl, docker, pm2, systemctl and their like have for them. */
 const MEANINGS: Readonly<Record<string, string>> = {
-  'instance list':
-    'ps ls list pod pods po container containers process processes task tasks alloc allocs server servers',
-  'config list': 'deployment deployments deploy service services svc app apps job jobs cm workloads',
-  'cluster nodes': 'host hosts machine machines no members',
+  'instance list': 'ps ls list pod pods po container containers process processes task tasks allocs servers',
+  'config list': 'deployment deployments deploy service services svc app apps job jobs',
+  'cluster nodes': 'host hosts machine machines members',
   'cluster status': 'status all health overview',
   'instance info': 'get show inspect describe status',
   'config show': 'get describe inspect cat',
   'cluster why': 'get show inspect describe info',
-  'instance create': 'run create new add spawn',
+  'instance create': 'run create new add',
   'instance delete': 'rm remove del destroy',
   'config delete': 'rm remove del destroy',
   'config restart': 'redeploy recreate restart',
   'config rollback': 'undo revert rollback',
-  'instance stop': 'kill end halt terminate down',
-  'instance logs': 'log tail journal journalctl',
-  'instance execute': 'exec send write',
+  'instance stop': 'kill end halt down',
+  'instance logs': 'log tail journalctl',
   'config reload': 'reload daemon-reload',
-  'config history': 'revisions versions',
   'template list': 'image images',
   'cluster drain': 'drain evict',
-  'cluster cordon': 'cordon pause',
-  'cluster uncordon': 'uncordon undrain enable',
-  'key list': 'user users secret secrets',
-  apply: 'up deploy',
-  top: 'stats monit monitor usage',
-  attach: 'shell ssh console',
-  'context use': 'login connect use switch',
+  'cluster cordon': 'cordon',
+  'cluster uncordon': 'uncordon',
 };
 
 /** Lets a program or group, and every group below it, refuse words that are none of its commands. */
@@ -44,10 +36,8 @@ export function refuseUnknownCommands(group: Command): void {
 
 export function unknownCommand(parent: Command, typed: string): CommanderError {
   const prefix = parent.parent === null ? '' : `${pathOf(parent)} `;
-  let program = parent;
-  while (program.parent !== null) program = program.parent;
   const known = Object.entries(MEANINGS)
-    .filter(([path, words]) => words.split(' ').includes(typed.toLowerCase()) && has(program, path))
+    .filter(([, words]) => words.split(' ').includes(typed.toLowerCase()))
     .map(([path]) => path);
   const names = parent
     .createHelp()
@@ -61,10 +51,4 @@ export function unknownCommand(parent: Command, typed: string): CommanderError {
     'commander.unknownCommand',
     `error: unknown command '${prefix}${typed}'${hint === undefined ? '' : `\n(Did you mean ${hint}?)`}`,
   );
-}
-
-function has(program: Command, path: string): boolean {
-  let command: Command | undefined = program;
-  for (const word of path.split(' ')) command = command?.commands.find((child) => child.name() === word);
-  return command !== undefined;
 }

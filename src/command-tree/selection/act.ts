@@ -67,11 +67,7 @@ export async function actOnInstances<Done extends InstanceMessage>(
   { signal, confirm }: { readonly signal: AbortSignal; readonly confirm: Asker },
 ): Promise<Acted<Done>> {
   const id = singleId(input.selection);
-  if (id !== undefined)
-    return perform(id).catch(async (error: unknown) => {
-      const isUnknown = error instanceof ClientError && error.code === 'DRV_INSTANCE_UNKNOWN';
-      throw (isUnknown && configurationMeant(action, id, await known())) || error;
-    });
+  if (id !== undefined) return perform(id);
   const chosen = chooseInstances(action, input.selection, await known());
   await confirm({
     what: consequenceText(action, chosen, input.waitForPlayers === true),
@@ -79,19 +75,6 @@ export async function actOnInstances<Done extends InstanceMessage>(
   });
   const ids = chosen.instances.map((instance) => instance.id);
   return { action, outcomes: await performAll(ids, perform, signal) };
-}
-
-/** The error for the name of a configuration with instances, in the place of an instance's id. */
-function configurationMeant(
-  action: InstanceAction,
-  name: string,
-  { instances }: KnownInstances,
-): ClientError | undefined {
-  const of = instances.filter(({ configurationName }) => configurationName === name);
-  if (of.length === 0) return undefined;
-  const all = `"instance ${action} --configuration ${name}" takes ${of.length === 1 ? 'its instance' : `all ${of.length} of it`}`;
-  const steps = action === 'restart' ? `, "config restart ${name}" makes them anew step by step` : '';
-  return new ClientError(EXIT.notFound, `${name} is a configuration: ${all}${steps}`);
 }
 
 async function performAll<Done extends InstanceMessage>(

@@ -16,7 +16,7 @@ import { countText, quoteText } from '../../model/words.js';
 import { type ConfigurationChange, changeOf } from '../configuration-content.js';
 import { fileStateSchema } from '../configuration-diff.js';
 import type { Reads } from '../reads.js';
-import { shownValues } from '../shown-differences.js';
+import { shownValue } from '../shown-differences.js';
 import type { Writes } from '../writes.js';
 import type { ServiceForecast } from './forecast.js';
 import { whyOf } from './why.js';
@@ -286,8 +286,8 @@ function actionOf(
 
 function withoutValues(planned: PlannedConfiguration, shown: ShownValues): PlannedConfiguration {
   const fields = planned.fields.map((field) => {
-    const [from, to] = shownValues(field.path, [field.from, field.to], shown);
-    return { ...field, from, to };
+    const { path, from, to } = field;
+    return { ...field, from: shownValue(path, from, shown), to: shownValue(path, to, shown) };
   });
   return { ...planned, fields };
 }
