@@ -18,6 +18,7 @@ import type { Term } from './leadership/leadership.js';
 import type { Part } from './loop/lifecycle.js';
 import { Holdings, MasterTerm, type TermOptions } from './master-term.js';
 import { DroverError } from './model/errors.js';
+import type { NewEvent } from './model/event.js';
 import type { InstanceUsage } from './model/run/instance-usage.js';
 import type { TreeResult } from './model/template.js';
 import { InstanceWriter } from './state/instance-writes.js';
@@ -109,6 +110,11 @@ export class Master implements Part {
     else this.#term.hub.accept(transport, peer);
   }
 
+  /** Tells an event that no record shows. A master that does not lead tells none. */
+  note(event: NewEvent | undefined): void {
+    if (event !== undefined) this.#term?.events.note(event);
+  }
+
   /** The calls of a connected node. Throws DRV_NODE_DISCONNECTED, and DRV_NOT_LEADER. */
   callsOf(nodeId: string): CallPeer {
     return this.led().hub.callsOf(nodeId);
@@ -154,7 +160,7 @@ export class Master implements Part {
   }
 
   /** The figures of instances and services in `/metrics`. */
-  metricSources(): Omit<MetricSources, 'configurationFileErrors'> {
+  metricSources(): Omit<MetricSources, 'configurationFileErrors' | 'health'> {
     const { configurations, rollouts, instanceStates } = this.state;
     return {
       unreadableRecords: () => this.state.unreadableCounts(),

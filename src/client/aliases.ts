@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { addCommand, type TreeHost } from '../command-tree/build-tree.js';
 import { invalid } from '../command-tree/command.js';
-import { type CommandPath, descriptionOf } from '../command-tree/commands.js';
+import type { CommandPath } from '../command-tree/commands.js';
 import { lengthOfTime } from '../command-tree/parsers.js';
 import {
   declareSelection,
@@ -35,8 +35,12 @@ export const ALIASES: readonly (readonly [verb: 'get' | 'delete', nouns: string,
   ['delete', 'node nodes', 'cluster forget'],
 ];
 
-/** The data that `describe` prints for programs, by kind. */
-const DESCRIBED = { instance: 'instance info', config: 'config show', node: 'cluster why' } as const;
+/** What `describe` says of each kind, one after the other; the first is the data for programs. */
+const DESCRIBED = {
+  instance: ['instance info', 'instance why', 'rollout status'],
+  config: ['config show', 'config why', 'rollout status', 'config history'],
+  node: ['cluster why'],
+} as const satisfies Readonly<Record<string, readonly CommandPath[]>>;
 
 /** Names of their own for commands that people use most. */
 export const SHORT: Readonly<Record<string, CommandPath>> = {
@@ -75,16 +79,12 @@ function addDescribe(program: Command, host: TreeHost, client: ClientHost): void
     const options = command.optsWithGlobals<ClientOptions>();
     const api = await client.open(options);
     const kind = typed ?? (await kindOf(api, name)) ?? 'config';
-    const path = DESCRIBED[kind];
-    if (options.output !== 'table' && options.output !== 'wide')
-      return host.perform(path, descriptionOf(path).input(name as never), command);
     const { describeThing } = await import('./describe.js');
-    const text = await describeThing(api, kind, name);
-    await client.print({ text, json: () => undefined, names: undefined }, options.output, api.now);
+    await client.print(await describeThing(api, DESCRIBED[kind], name), options.output, api.now);
   };
   for (const kind of ['instance', 'config', 'node'] as const) {
     const also = kind === 'config' ? CONFIGS.split(' ').filter((word) => word !== kind) : [`${kind}s`];
-    const command = addCommand(group, DESCRIBED[kind], host, kind).aliases(also);
+    const command = addCommand(group, DESCRIBED[kind][0], host, kind).aliases(also);
     command.description(group.description()).action(show(command, kind));
   }
   client.addOutput(group);

@@ -91,20 +91,25 @@ export function listOf<Row>(
 /** How a list can be sorted, by the value of `--sort`: the key of a row. The first is the order of tables. */
 export type Orders<Row> = Readonly<Record<string, (row: Row) => string | number>>;
 
-export function declareSort<Row>(command: Command, orders: Orders<Row>): Command {
-  const names = Object.keys(orders);
-  const about = `default: ${names[0]}; for programs as the master lists them`;
-  return command.addOption(new Option('--sort <by>', about).choices(names));
+export interface ListOptions {
+  readonly sort?: string;
+  readonly state?: string;
 }
 
-/** Sorts rows. Equal rows keep their order, and so do all for an order that is undefined. */
+export function declareList<Row>(command: Command, orders: Orders<Row>, states: readonly string[]): Command {
+  const names = Object.keys(orders);
+  return command
+    .addOption(new Option('--sort <by>', `the order of the table; default ${names[0]}`).choices(names))
+    .addOption(new Option('--state <state>', 'only those').choices(states));
+}
+
+/** Sorts rows, by the first order when none is given. Equal rows keep their order. */
 export function sortedBy<Row>(
   rows: readonly Row[],
   orders: Orders<Row>,
   by: string | undefined,
 ): readonly Row[] {
-  const keyOf = orders[by ?? ''];
-  if (keyOf === undefined) return rows;
+  const keyOf = orders[by ?? Object.keys(orders)[0] ?? ''] ?? (() => 0);
   return rows.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : keyOf(a) > keyOf(b) ? 1 : 0));
 }
 

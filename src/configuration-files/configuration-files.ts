@@ -51,6 +51,8 @@ const MAX_HINTS = 64;
 
 /** The configuration files of the other masters that share the records. */
 export interface OtherFiles {
+  /** Calls `listener` when `faults` may answer something else. */
+  onFaults(listener: () => void): void;
   /**
    * Faults of all masters' files whose present content is not in force, each with its node, and of templates
    * in conflict, of this node, too.
@@ -117,6 +119,7 @@ export class ConfigurationFiles implements Part {
   #isPolling = false;
   #wasStored = false;
   #resolveStored: () => void = () => undefined;
+  readonly #listeners = new Set<() => void>();
   /** Resolves when the store first agrees with the files. */
   readonly #stored = new Promise<void>((resolve) => {
     this.#resolveStored = resolve;
@@ -129,6 +132,7 @@ export class ConfigurationFiles implements Part {
     this.#fileEditor = options.editor ?? new ConfigurationFileWriter(options.source, options.configurations);
     this.#schedule = new LookSchedule(options.clock, () => void this.#queue.add(() => this.#lookAtHints()));
     options.source.onDoubt((file) => this.#hint(file));
+    options.others?.onFaults(() => this.#tell());
     this.#watch = new ConfigurationWatch({
       onHint: (file) => this.#hint(file),
       onFailure: (error) => this.#poll(error),
@@ -169,6 +173,12 @@ export class ConfigurationFiles implements Part {
   /** Faults of this node's files whose present content is not in force, and of its templates in conflict. */
   ownErrors(): readonly ConfigurationFileError[] {
     return this.#options.follower.faults();
+  }
+
+  /** Calls `listener` when `errors` may answer something else. Returns the function that removes the listener. */
+  onLook(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
   }
 
   /** Configurations without a file here whose removal waits to be confirmed. */
@@ -371,8 +381,16 @@ export class ConfigurationFiles implements Part {
   }
 
   async #follow(confirmed?: Confirmed): Promise<void> {
-    await this.#options.follower.follow(confirmed);
-    this.#source.origins.forgetWriters();
+    try {
+      await this.#options.follower.follow(confirmed);
+      this.#source.origins.forgetWriters();
+    } finally {
+      this.#tell();
+    }
+  }
+
+  #tell(): void {
+    for (const listener of this.#listeners) listener();
   }
 
   #hint(file: string | null): void {

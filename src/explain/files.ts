@@ -10,6 +10,7 @@ import type {
 import type { InstanceRecord } from '../model/instance.js';
 import { isOfTemplate } from '../model/plain/template-fault.js';
 import { listText } from '../model/words.js';
+import { isOfConfiguration } from './concerns.js';
 
 /** Faults of the configuration's own file, of files that claim its name, and of the directory as a whole. */
 export function faultsOf(
@@ -20,13 +21,13 @@ export function faultsOf(
   return errors.filter(
     (error) =>
       !isOfTemplate(error) &&
-      (isOfAll(error) || error.file === record?.sourceFile || claimedName(error) === name),
+      (!isOfOneFile(error) || error.file === record?.sourceFile || claimedName(error) === name),
   );
 }
 
 /** True for a fault of a single file, not of the directory or the store. */
-export function isOfOneFile(error: ConfigurationFileError): boolean {
-  return !isOfAll(error);
+export function isOfOneFile({ file }: ConfigurationFileError): boolean {
+  return isOfConfiguration(file);
 }
 
 /** A fault in words, with its consequence: `lobby.json is broken at line 7 (ramMB): must be …`. */
@@ -35,20 +36,15 @@ export function describeFault(
   record: ConfigurationRecord | undefined,
 ): string {
   const { file, message } = error;
-  if (isOfAll(error)) return `Configuration files (${file}): ${sentence(message)}`;
+  if (!isOfOneFile(error)) return `Configuration files (${file}): ${sentence(message)}`;
   const place = error.line === null ? '' : ` at line ${error.line}`;
   const kept =
     record?.sourceFile === file ? ' What it said before stays in force.' : ' Nothing in it is in force.';
   return `${file} is broken${place}: ${sentence(message)}${kept}`;
 }
 
-/** True for a fault of the directory as a whole, or of the store. */
-function isOfAll({ file }: ConfigurationFileError): boolean {
-  return !file.endsWith('.json') || file === '*.json';
-}
-
 /** The name that the file gives; if that cannot be read, its file name. */
-function claimedName({ file, name }: ConfigurationFileError): string {
+export function claimedName({ file, name }: ConfigurationFileError): string {
   return name ?? basename(file, '.json');
 }
 

@@ -2,18 +2,18 @@
 
 import { z } from 'zod';
 import { apiCertificateSchema } from '../channel/trust/api-certificate.js';
+import { CONCERN_KINDS, concernsOf } from '../explain/concerns.js';
+import { HEALTH_STATES } from '../explain/health-states.js';
 import type { Leader } from '../leadership/leadership.js';
 import { configurationFileErrorSchema } from '../model/configuration.js';
-import { messageOf } from '../model/errors.js';
+import { shownInstanceId } from '../model/names.js';
 import { nodeConditionSchema, runtimeOfferSchema } from '../model/node.js';
 import { drainProgressSchema } from '../model/node-drain.js';
 import { countBy } from '../model/plain/count-by.js';
 import { visibleInstances } from '../state/instance-writes.js';
+import { listHealth } from './configuration-health.js';
 import { listConfigurations, listRemoved, removedConfigurationSchema } from './configuration-list.js';
 import type { Reads } from './reads.js';
-
-/** How many configurations one status explains. Each explanation asks nodes and placement. */
-const MAX_EXPLAINED = 20;
 
 export const listedNodeSchema = z.object({
   nodeId: z.string(),
@@ -43,6 +43,18 @@ const leaderSchema = z.object({
   since: z.number().describe("the beginning of the term, in Unix milliseconds by the leader's clock"),
 });
 
+const concernSchema = z.object({
+  kind: z.enum([...HEALTH_STATES, ...CONCERN_KINDS]),
+  tone: z
+    .enum(['bad', 'busy', 'still', 'good'])
+    .describe('bad: somebody must act; busy: it may still come right'),
+  name: z.string().describe('the configuration, node, file or record'),
+  word: z.string().describe('the kind for a person, with its numbers'),
+  text: z.string(),
+  since: z.number().nullable().describe('Unix milliseconds; null: not known'),
+  instance: shownInstanceId.nullable().describe('the instance that is meant'),
+});
+
 const counts = z.record(z.string(), z.int());
 
 export const clusterStatusSchema = z.object({
@@ -53,6 +65,7 @@ export const clusterStatusSchema = z.object({
   drains: z.array(z.object({ nodeId: z.string(), drain: drainProgressSchema })),
   instances: counts.describe('how many instances are in each state'),
   configurations: z.int().describe('how many configurations are in force'),
+  concerns: z.array(concernSchema).describe('what is not well, the worst first'),
   belowMinimum: z
     .array(z.object({ name: z.string(), online: z.int(), minimum: z.int(), why: z.string() }))
     .describe(
@@ -106,9 +119,11 @@ export function listNodes(needs: Reads, sees?: (configurationName: string) => bo
     .sort((a, b) => (a.nodeId < b.nodeId ? -1 : 1));
 }
 
-export async function clusterStatus(needs: Reads): Promise<ClusterStatus> {
+export function clusterStatus(needs: Reads): ClusterStatus {
   const nodes = listNodes(needs);
-  const belowMinimum = await findBelowMinimum(needs);
+  const brokenFiles = [...needs.configurationFiles.errors()];
+  const unreadableRecords = [...needs.unreadable()];
+  const apiCertificate = needs.apiCertificate?.describe(needs.clock.now()) ?? null;
   return {
     clusterName: needs.configuration.clusterName,
     leader: describeLeader(needs.leadership.leader()),
@@ -117,11 +132,18 @@ export async function clusterStatus(needs: Reads): Promise<ClusterStatus> {
     drains: nodes.flatMap(({ nodeId, drain }) => (drain === null ? [] : [{ nodeId, drain }])),
     instances: countBy([...visibleInstances(needs)], ({ status }) => status.state),
     configurations: [...needs.configurations.entries()].length,
-    belowMinimum,
+    concerns: concernsOf({
+      configurations: listHealth(needs),
+      nodes,
+      brokenFiles,
+      unreadableRecords,
+      certificateProblem: apiCertificate?.problem ?? null,
+    }),
+    belowMinimum: findBelowMinimum(needs),
     removed: listRemoved(needs),
-    brokenFiles: [...needs.configurationFiles.errors()],
-    unreadableRecords: [...needs.unreadable()],
-    apiCertificate: needs.apiCertificate?.describe(needs.clock.now()) ?? null,
+    brokenFiles,
+    unreadableRecords,
+    apiCertificate,
   };
 }
 
@@ -129,15 +151,11 @@ function describeLeader(leader: Leader | null): ClusterStatus['leader'] {
   return leader && { nodeId: leader.nodeId, epoch: leader.epoch, since: leader.since };
 }
 
-async function findBelowMinimum(needs: Reads): Promise<ClusterStatus['belowMinimum']> {
-  const below: ClusterStatus['belowMinimum'] = [];
-  for (const { name, online, finished, minimum } of listConfigurations(needs)) {
-    if (online + finished >= minimum) continue;
-    const why =
-      below.length < MAX_EXPLAINED
-        ? await needs.explainer.configuration(name).then(({ verdict }) => verdict, messageOf)
-        : `"config why ${name}" says`;
-    below.push({ name, online, minimum, why });
-  }
-  return below;
+function findBelowMinimum(needs: Reads): ClusterStatus['belowMinimum'] {
+  return listConfigurations(needs)
+    .filter(({ online, finished, minimum }) => online + finished < minimum)
+    .map(({ name, online, minimum, health: { text, detail } }) => {
+      const why = detail === null ? `${name}: ${text}` : `${name}: ${text}: ${detail}`;
+      return { name, online, minimum, why };
+    });
 }

@@ -3,16 +3,18 @@
 import { z } from 'zod';
 import { fileStateSchema, type StatedFile } from '../configuration-files/file-states.js';
 import { warningTexts } from '../explain/files.js';
+import { healthSchema } from '../explain/health.js';
 import type { ConfigurationRecord } from '../model/configuration.js';
 import { type FileInGit, fileInGitSchema } from '../model/git-standing.js';
-import { hasDoneItsWork, type InstanceRecord, isServing } from '../model/instance.js';
 import { visibleInstances } from '../state/instance-writes.js';
 import { instancesByAge, statesOfFiles } from './configuration-file-list.js';
+import { healthOfConfiguration } from './configuration-health.js';
 import { listedOverridesSchema } from './configuration-overrides.js';
 import type { Reads } from './reads.js';
 
 export const configurationSummarySchema = z.object({
   name: z.string(),
+  health: healthSchema.describe('the health, as one word with its reason'),
   runtime: z.string(),
   online: z
     .int()
@@ -53,12 +55,6 @@ export const removedConfigurationSchema = z.object({
 });
 export type RemovedConfiguration = z.output<typeof removedConfigurationSchema>;
 
-interface Count {
-  readonly online: number;
-  readonly finished: number;
-  readonly all: number;
-}
-
 /** All configurations, by name. `inGit`: what is known of the files of this master in git, by file. */
 export function listConfigurations(
   needs: Reads,
@@ -66,7 +62,6 @@ export function listConfigurations(
 ): ConfigurationSummary[] {
   const { nodeId, writes } = needs.configurationFiles.place();
   const broken = new Set(needs.configurationFiles.ownErrors().map(({ file }) => file));
-  const counts = countInstances(visibleInstances(needs));
   const ages = instancesByAge(needs);
   const files = filesByName(needs);
   const warnings = warningsOf(needs);
@@ -74,7 +69,7 @@ export function listConfigurations(
     .map(([name, { value }]) => {
       const { file = value.sourceFile, node, state = 'pending' as const } = files.get(name) ?? {};
       return {
-        ...summaryOf(value, counts.get(name)),
+        ...summaryOf(needs, value),
         file,
         isFileBroken: broken.has(file),
         fileState: state,
@@ -127,32 +122,18 @@ function warningsOf(needs: Reads): Map<string, string[]> {
 }
 
 /** Configurations that are gone but still have instances, by name. */
-export function listRemoved(needs: Pick<Reads, 'configurations' | 'instances'>): RemovedConfiguration[] {
-  const names = new Set([...needs.configurations.entries()].map(([name]) => name));
-  return [...countInstances(visibleInstances(needs))]
-    .filter(([name]) => !names.has(name))
-    .map(([name, { all }]) => ({ name, instances: all }))
+export function listRemoved(needs: Pick<Reads, 'configurations' | 'instanceWords'>): RemovedConfiguration[] {
+  const left = new Map<string, number>();
+  for (const { configuration: name, count } of needs.instanceWords.entries())
+    if (needs.configurations.get(name) === undefined) left.set(name, (left.get(name) ?? 0) + count);
+  return [...left]
+    .map(([name, instances]) => ({ name, instances }))
     .sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** Counts the instances of each configuration, by its name. */
-function countInstances(records: Iterable<InstanceRecord>): Map<string, Count> {
-  const counts = new Map<string, Count>();
-  for (const record of records) {
-    const { configurationName } = record;
-    const { online, finished, all } = counts.get(configurationName) ?? { online: 0, finished: 0, all: 0 };
-    counts.set(configurationName, {
-      online: online + (isServing(record) ? 1 : 0),
-      finished: finished + (hasDoneItsWork(record) ? 1 : 0),
-      all: all + 1,
-    });
-  }
-  return counts;
-}
-
 function summaryOf(
+  needs: Reads,
   { configuration }: ConfigurationRecord,
-  count: Count | undefined,
 ): Omit<
   ConfigurationSummary,
   | 'warnings'
@@ -166,12 +147,14 @@ function summaryOf(
   | 'writes'
 > {
   const { name, runtime, minimumServiceCount: minimum, ramMB, cpu, availablePorts } = configuration;
+  const health = healthOfConfiguration(needs, name);
   return {
     name,
+    health: health.health,
     runtime,
-    online: count?.online ?? 0,
-    finished: count?.finished ?? 0,
-    instances: count?.all ?? 0,
+    online: health.online,
+    finished: needs.instanceWords.of(name).get('finished') ?? 0,
+    instances: health.instances,
     minimum,
     ramMB,
     cpu,

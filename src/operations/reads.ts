@@ -17,7 +17,9 @@ import type { AuditTrail } from '../model/audit.js';
 import type { Configuration, ConfigurationRecord } from '../model/configuration.js';
 import type { ConfigurationHistory } from '../model/configuration-history.js';
 import type { ConfigurationOverrides } from '../model/configuration-overrides.js';
+import type { EventRecord } from '../model/event.js';
 import type { InstanceRecord } from '../model/instance.js';
+import type { InstanceWord } from '../model/instance-word.js';
 import type { NodeConfiguration, NodeRecord } from '../model/node.js';
 import type { DrainProgress } from '../model/node-drain.js';
 import type { RolloutRecord } from '../model/rollout.js';
@@ -25,6 +27,7 @@ import type { InstanceUsage } from '../model/run/instance-usage.js';
 import type { KeptDirectory } from '../model/run/left-directory.js';
 import type { InstanceCounts } from '../state/instance-counts.js';
 import type { UnreadableRecord } from '../state/master-state.js';
+import type { LookupReader } from '../store/lookup.js';
 import type { MirrorReader } from '../store/mirror.js';
 import type { LocalTemplates } from '../templates/library/local-templates.js';
 
@@ -39,10 +42,13 @@ export interface Reads {
   readonly revisions: Pick<MirrorReader<Configuration>, 'get'>;
   /** How many instances have each content, by hash. */
   readonly instanceRevisions: Pick<InstanceCounts<string>, 'of'>;
+  readonly instanceWords: Pick<InstanceCounts<InstanceWord>, 'of' | 'entries'>;
+  readonly instancesByConfiguration: Pick<LookupReader<string>, 'get'>;
   readonly histories: Pick<MirrorReader<ConfigurationHistory>, 'get'>;
   /** The changes of callers to configurations whose files Drover does not write. */
   readonly overrides: MirrorReader<ConfigurationOverrides>;
   readonly rollouts: MirrorReader<RolloutRecord>;
+  readonly events: MirrorReader<EventRecord>;
   readonly nodes: MirrorReader<NodeRecord>;
   readonly keys: MirrorReader<ApiKeyRecord>;
   readonly sessions: MirrorReader<SessionRecord>;
@@ -53,6 +59,7 @@ export interface Reads {
     | 'inGit'
     | 'inspect'
     | 'isOffCommit'
+    | 'onLook'
     | 'ownErrors'
     | 'place'
     | 'readings'

@@ -52,6 +52,8 @@ export interface MetricSources {
   /** How many instances count towards the minimum of a configuration now, without those that fail again and again. */
   actualOf(configuration: string): number;
   configurationFileErrors(): number;
+  /** The state of each configuration's health. */
+  health(): Iterable<{ configuration: string; state: string }>;
   rollouts(): Iterable<RolloutFigures>;
   /** How many stored records of each kind cannot be read. */
   unreadableRecords(): ReadonlyMap<string, number>;
@@ -183,6 +185,13 @@ export class Metrics {
           this.set({ configuration }, sources.actualOf(configuration));
         }
       },
+    });
+    const health = {
+      name: 'drover_configuration_health',
+      help: '1 beside the state of a configuration, the worst that applies.',
+    };
+    addLabelledGauge(naming, { ...health, labelNames: ['configuration', 'state'] }, function* () {
+      for (const labels of sources.health()) yield [labels, 1];
     });
     addRolloutGauges(naming, () => sources.rollouts());
     const errors = 'Configuration files that are in error now.';

@@ -1,6 +1,8 @@
 /** The topics with entries: the type and the key of an entry. */
 import type { NodeState } from '../api/routes/cluster-routes.js';
+import type { ConfigurationHealth } from '../explain/concerns.js';
 import type { Configuration } from '../model/configuration.js';
+import type { ShownEvent } from '../model/event.js';
 import type { InstanceInfo } from '../model/instance.js';
 import type { InstanceUsage } from '../model/run/instance-usage.js';
 import type { ShownRollout } from '../operations/rollouts/rollouts.js';
@@ -14,9 +16,11 @@ export interface Topics {
     readonly revision: string;
     readonly configuration: Configuration;
   };
+  readonly health: ConfigurationHealth;
   readonly nodes: NodeState;
   readonly templates: { readonly group: string; readonly name: string; readonly storage: string };
   readonly rollouts: ShownRollout;
+  readonly events: ShownEvent;
   readonly usage: InstanceUsage & {
     readonly instance: string;
     readonly configuration: string;
@@ -29,8 +33,10 @@ export type TopicName = keyof Topics;
 export const KEY_OF: { readonly [Name in TopicName]: (entry: Topics[Name]) => string } = {
   instances: ({ id }) => id,
   configurations: ({ name }) => name,
+  health: ({ name }) => name,
   nodes: ({ nodeId }) => nodeId,
   templates: ({ group, name }) => `${group}/${name}`,
   rollouts: ({ configurationName }) => configurationName,
+  events: ({ id }) => id,
   usage: ({ instance }) => instance,
 };

@@ -177,7 +177,7 @@ describe('a certificate in files', () => {
     );
     await until(async () => {
       const { text } = await world.api.send('POST', '/commands/execute', { command: 'cluster status' });
-      expect(text).toContain('TLS of the API: config.json: apiTls.key: ');
+      expect(text).toMatch(/TLS of the API +Certificate +config\.json: apiTls\.key: /);
     });
   });
 });

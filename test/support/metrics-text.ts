@@ -5,6 +5,7 @@ export const NO_FIGURES: Parameters<Metrics['addSources']>[0] = {
   instances: () => [],
   minimums: () => [],
   actualOf: () => 0,
+  health: () => [],
   rollouts: () => [],
   configurationFileErrors: () => 0,
   unreadableRecords: () => new Map(),

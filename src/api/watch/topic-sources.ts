@@ -1,9 +1,17 @@
 /** The sources of the entries of each topic. */
 
 import type { MeasuredInstance } from '../../channel/master/usage-book.js';
+import { isSameHealth } from '../../explain/health.js';
+import { shownEvent } from '../../model/event.js';
 import type { InstanceRecord } from '../../model/instance.js';
 import type { NodeRecord } from '../../model/node.js';
 import { LOCAL_STORAGE } from '../../model/template.js';
+import {
+  faultyNames,
+  hasHealth,
+  healthOfConfiguration,
+  namesWithHealth,
+} from '../../operations/configuration-health.js';
 import type { Reads } from '../../operations/reads.js';
 import { rolloutOf } from '../../operations/rollouts/rollouts.js';
 import type { MirrorReader } from '../../store/mirror.js';
@@ -16,9 +24,11 @@ export function topicSources(needs: Reads, view: InstanceView): Readonly<Record<
   return {
     instances: instanceSource(needs, view),
     configurations: configurationSource(needs),
+    health: healthSource(needs),
     nodes: nodeSource(needs),
     templates: templateSource(needs),
     rollouts: rolloutSource(needs),
+    events: eventSource(needs),
     usage: usageSource(needs),
   };
 }
@@ -67,6 +77,40 @@ function configurationSource({ configurations }: Reads): TopicSource {
       followMirror(configurations, (name, record) =>
         record === undefined ? remove(name) : put(name, { configuration: name }),
       ),
+  };
+}
+
+/** The health of configurations: it changes with records, instances, rollouts and files. */
+function healthSource(needs: Reads): TopicSource {
+  const { configurations, instances, rollouts, configurationFiles } = needs;
+  return {
+    filters: ['configuration'],
+    textOf: (name) =>
+      hasHealth(needs, name) ? JSON.stringify(healthOfConfiguration(needs, name)) : undefined,
+    follow: ({ put, remove }) => {
+      const touch = (name: string): void =>
+        hasHealth(needs, name) ? put(name, { configuration: name }) : remove(name);
+      let faulty = faultyNames(needs);
+      const look = (): void => {
+        const before = faulty;
+        faulty = faultyNames(needs);
+        for (const name of new Set([...before.keys(), ...faulty.keys()]))
+          if (before.get(name) !== faulty.get(name)) touch(name);
+      };
+      for (const name of namesWithHealth(needs)) touch(name);
+      const ends = [
+        configurations.onChange(touch),
+        rollouts.onChange(touch),
+        instances.onChange((_id, after, before) => {
+          const name = (after ?? before)?.value.configurationName;
+          if (name !== undefined && !isSameHealth(after?.value, before?.value)) touch(name);
+        }),
+        configurationFiles.onLook(look),
+      ];
+      return () => {
+        for (const end of ends) end();
+      };
+    },
   };
 }
 
@@ -144,6 +188,26 @@ function rolloutSource(needs: Reads): TopicSource {
     follow: ({ put, remove }) =>
       followMirror(needs.rollouts, (name, rollout) =>
         rollout === undefined ? remove(name) : put(name, { configuration: name, state: rollout.state }),
+      ),
+  };
+}
+
+function eventSource({ events }: Reads): TopicSource {
+  return {
+    filters: ['configuration', 'node'],
+    textOf: (id, isRestricted) => {
+      const event = events.get(id)?.value;
+      if (event === undefined || (isRestricted && event.configuration === null)) return undefined;
+      return JSON.stringify(shownEvent(id, event));
+    },
+    follow: ({ put, remove }) =>
+      followMirror(events, (id, event) =>
+        event === undefined
+          ? remove(id)
+          : put(id, {
+              ...(event.configuration !== null && { configuration: event.configuration }),
+              ...(event.node !== null && { node: event.node }),
+            }),
       ),
   };
 }

@@ -27,9 +27,11 @@ export async function* followTopics(
   const followed: FollowedTopics = {
     instances: new WatchedEntries(KEY_OF.instances),
     configurations: new WatchedEntries(KEY_OF.configurations),
+    health: new WatchedEntries(KEY_OF.health),
     nodes: new WatchedEntries(KEY_OF.nodes),
     templates: new WatchedEntries(KEY_OF.templates),
     rollouts: new WatchedEntries(KEY_OF.rollouts),
+    events: new WatchedEntries(KEY_OF.events),
     usage: new WatchedEntries(KEY_OF.usage),
   };
   for await (const message of watch.messages(signal)) {

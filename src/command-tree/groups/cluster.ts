@@ -2,13 +2,14 @@
 import type { NodeExplanation } from '../../explain/explanation.js';
 import { renderNodeExplanation } from '../../explain/render.js';
 import { countBy } from '../../model/plain/count-by.js';
-import { countText, durationText, instantText } from '../../model/words.js';
+import { durationText, instantText } from '../../model/words.js';
 import type { ClusterStatus, ListedNode } from '../../operations/cluster-status.js';
 import {
   type Columns,
-  declareSort,
+  declareList,
   describe,
   fieldsOf,
+  type ListOptions,
   listOf,
   noInput,
   type Orders,
@@ -16,14 +17,13 @@ import {
   tableOf,
   type View,
 } from '../command.js';
-import { describeFileErrors, describeRemoved } from '../file-errors.js';
 import { offeredRuntimes } from '../runtime-text.js';
 import { describeDrain, markOf } from './drain-text.js';
 
-/** The most unreadable records that `cluster status` names. */
-const MOST_UNREADABLE = 20;
+/** How many things that are not well `cluster status` names. */
+const MOST_CONCERNS = 50;
 
-export const NODE_COLUMNS: Columns<ListedNode> = {
+const NODE_COLUMNS: Columns<ListedNode> = {
   NODE: ({ nodeId }) => nodeId,
   ADDRESS: ({ address }) => address,
   ROLE: ({ master }) => (master ? 'master' : 'wrapper'),
@@ -36,7 +36,7 @@ export const NODE_COLUMNS: Columns<ListedNode> = {
   VERSION: ({ version }) => version,
 };
 
-export const NODE_ORDERS: Orders<ListedNode> = {
+const NODE_ORDERS: Orders<ListedNode> = {
   'not-well': ({ condition, cordoned }) => (condition === 'connected' ? (cordoned ? 1 : 2) : 0),
   name: ({ nodeId }) => nodeId,
   instances: ({ instances }) => -instances,
@@ -59,9 +59,9 @@ export const CLUSTER_COMMANDS = {
   }),
   'cluster nodes': describe({
     about: 'all nodes, what they run and what is left',
-    declare: (command) => void declareSort(command, NODE_ORDERS),
-    input: (options: { readonly sort?: string }) => options,
-    text: (listed: readonly ListedNode[], view, { sort = 'not-well' }) =>
+    declare: (command) => void declareList(command, NODE_ORDERS, ['connected', 'returning', 'lost']),
+    input: (options: ListOptions) => options,
+    text: (listed: readonly ListedNode[], view, { sort }) =>
       listOf(view, NODE_COLUMNS, sortedBy(listed, NODE_ORDERS, sort), 'no node has joined yet'),
     names: (listed) => listed.map(({ nodeId }) => nodeId),
   }),
@@ -74,7 +74,7 @@ export const CLUSTER_COMMANDS = {
 };
 
 function describeStatus({ status, nodes }: ClusterOverview, view: View): string {
-  const { brokenFiles, belowMinimum } = status;
+  const shown = status.concerns.slice(0, MOST_CONCERNS);
   const head = fieldsOf({
     cluster: status.clusterName,
     ...(status.masters.length > 1 && { leader: describeLeader(status) }),
@@ -86,47 +86,21 @@ function describeStatus({ status, nodes }: ClusterOverview, view: View): string 
   });
   const table = tableOf(
     view,
-    ['BELOW MINIMUM', 'ONLINE', 'MINIMUM', 'WHY'],
-    belowMinimum.map(({ name, online, minimum, why }) => [name, online, minimum, why]),
-    'every configuration has its minimum ONLINE',
+    ['NOT WELL', 'STATUS', 'SINCE', 'WHY'],
+    shown.map(({ name, word, since, text }) => [name, word, since && durationText(view.now - since), text]),
+    'everything is well',
   );
+  const more = status.concerns.length - shown.length;
   const drained = status.drains.flatMap(({ nodeId, drain }) => describeDrain(nodeId, drain));
   if (drained.length > 0) drained.unshift('');
-  const broken = brokenFiles.length === 0 ? [] : ['', ...describeFileErrors(brokenFiles)];
-  return [
-    head,
-    ...drained,
-    '',
-    table,
-    ...describeRemoved(status.removed),
-    ...broken,
-    ...describeUnreadable(status),
-    ...(status.apiCertificate?.problem == null
-      ? []
-      : ['', `TLS of the API: ${status.apiCertificate.problem}`]),
-  ].join('\n');
+  const rest = more === 0 ? [] : [`and ${more} more ("cluster status -o json" has all)`];
+  return [head, ...drained, '', table, ...rest].join('\n');
 }
 
 function describeLeader({ leader, masters }: ClusterStatus): string {
   const others = `of ${masters.length} masters (${masters.join(', ')})`;
   if (leader === null) return `none at the moment, ${others}`;
   return `${leader.nodeId} since ${instantText(leader.since)}, term ${leader.epoch}, ${others}`;
-}
-
-function describeUnreadable({ unreadableRecords }: ClusterStatus): string[] {
-  if (unreadableRecords.length === 0) return [];
-  const kept =
-    unreadableRecords.length === 1
-      ? 'It is kept as it is, and what it stands for is left alone'
-      : 'They are kept as they are, and what they stand for is left alone';
-  return [
-    '',
-    `${countText(unreadableRecords.length, 'stored record')} cannot be read. ${kept}:`,
-    ...unreadableRecords.slice(0, MOST_UNREADABLE).map(({ key, problem }) => `  ${key}: ${problem}`),
-    ...(unreadableRecords.length > MOST_UNREADABLE
-      ? [`  and ${unreadableRecords.length - MOST_UNREADABLE} more ("cluster status -o json" names all)`]
-      : []),
-  ];
 }
 
 function describeCondition({ condition, cordoned, drain }: ListedNode): string {

@@ -4,6 +4,7 @@ import type { ConfigurationReload } from '../../api/routes/configuration-file-ro
 import type { RolledBack } from '../../api/routes/configuration-history-routes.js';
 import { fileWarningText } from '../../configuration-files/file-warnings.js';
 import type { ConfigurationExplanation } from '../../explain/explanation.js';
+import { HEALTH_STATES } from '../../explain/health-states.js';
 import { renderConfigurationExplanation } from '../../explain/render.js';
 import type { Configuration, ConfigurationFileError } from '../../model/configuration.js';
 import type { ShownOverride } from '../../model/configuration-overrides.js';
@@ -21,8 +22,9 @@ import type { ContentDiff, PastContent } from '../../operations/rollouts/configu
 import type { ShownRollout } from '../../operations/rollouts/rollouts.js';
 import {
   type Columns,
-  declareSort,
+  declareList,
   describe,
+  type ListOptions,
   listOf,
   messageText,
   type Orders,
@@ -40,7 +42,7 @@ import {
 } from './configuration-diff-text.js';
 import { rolloutSentence } from './rollouts.js';
 
-export const CONFIGURATION_COLUMNS: Columns<ConfigurationSummary> = {
+const COLUMNS: Columns<ConfigurationSummary> = {
   NAME: ({ name }) => name,
   RUNTIME: ({ runtime }) => runtime,
   ONLINE: ({ online }) => online,
@@ -54,28 +56,11 @@ export const CONFIGURATION_COLUMNS: Columns<ConfigurationSummary> = {
 };
 
 const ORDERS: Orders<ConfigurationSummary> = {
-  'not-well': (summary) => (isWell(summary) ? 1 : 0),
+  'not-well': ({ health }) => HEALTH_STATES.indexOf(health.state),
   name: ({ name }) => name,
   instances: ({ instances }) => -instances,
   ram: ({ ramMB }) => -ramMB,
 };
-
-interface ListOptions {
-  readonly sort?: string;
-  readonly notWell?: true;
-}
-
-/** The configurations that `config list` means, in its order. */
-export function listedConfigurations(
-  all: readonly ConfigurationSummary[],
-  { sort, notWell }: ListOptions,
-): readonly ConfigurationSummary[] {
-  return sortedBy(notWell === true ? all.filter((one) => !isWell(one)) : all, ORDERS, sort);
-}
-
-function isWell({ online, finished, minimum, fileState, warnings }: ConfigurationSummary): boolean {
-  return online + finished >= minimum && fileState === 'in-force' && warnings.length === 0;
-}
 
 const OVERRIDES: Columns<ShownOverride> = {
   CONFIGURATION: ({ configurationName }) => configurationName,
@@ -89,12 +74,10 @@ const OVERRIDES: Columns<ShownOverride> = {
 
 const MOST_VALUE_CHARS = 40;
 
-/** The text of `config list` for a file that is not in force. */
-const FILE_WORDS: Readonly<Record<Exclude<ConfigurationSummary['fileState'], 'in-force'>, string>> = {
+/** The text of `config list` for a file whose state is not in the word for the configuration's health. */
+const FILE_WORDS: Readonly<Partial<Record<ConfigurationSummary['fileState'], string>>> = {
   pending: 'file pending',
-  broken: 'file broken',
   shadowed: 'file shadowed',
-  'held-back': 'held back',
   conflict: 'file conflict',
 };
 
@@ -118,9 +101,9 @@ const WHY = 'why, for those who read `config overrides` later';
 export const CONFIGURATION_COMMANDS = {
   'config list': describe({
     about: 'all configurations, and files that are broken',
-    declare: (command) => void declareSort(command, ORDERS).option('--not-well', 'those that need a look'),
+    declare: (command) => void declareList(command, ORDERS, HEALTH_STATES),
     input: (options: ListOptions) => options,
-    text: (listed: ListedConfigurations, view, { sort = 'not-well' }) =>
+    text: (listed: ListedConfigurations, view, { sort }) =>
       describeList({ ...listed, configurations: sortedBy(listed.configurations, ORDERS, sort) }, view),
     names: ({ configurations }) => configurations.map(({ name }) => name),
   }),
@@ -257,7 +240,7 @@ function describeList(
   { configurations, removed, brokenFiles, directory }: ListedConfigurations,
   view: View,
 ): string {
-  const table = listOf(view, CONFIGURATION_COLUMNS, configurations, 'there are no configurations');
+  const table = listOf(view, COLUMNS, configurations, 'there are no configurations');
   const warnings = configurations.flatMap(({ name, warnings }) => warnings.map((text) => `${name}: ${text}`));
   const { writes = 'file' }: Partial<ConfigurationSummary> = configurations[0] ?? {};
   const place = writes === 'file' ? [] : [WRITES_TEXT[writes]];
@@ -286,18 +269,18 @@ const ABOVE_WORDS: Readonly<Record<ScaledConfiguration['above'], string>> = {
 };
 
 function statusOf(summary: ConfigurationSummary, now: number): string {
-  const { fileState, inGit, outdated, warnings } = summary;
+  const { health, fileState, inGit, outdated, warnings } = summary;
   const { overridden = 0, overriddenSince = null }: Partial<ConfigurationSummary> = summary;
   const age = overriddenSince === null ? '' : ` for ${durationText(now - overriddenSince)}`;
   const git = fileInGitText(inGit);
-  const words = [
+  return [
+    health.text,
     ...(overridden === 0 ? [] : [`${countText(overridden, 'field')} overridden${age}`]),
-    ...(fileState === 'in-force' ? [] : [FILE_WORDS[fileState]]),
+    ...(FILE_WORDS[fileState] === undefined ? [] : [FILE_WORDS[fileState]]),
     ...(git === undefined ? [] : [git]),
     ...(warnings.length === 0 ? [] : [countText(warnings.length, 'warning')]),
     ...(outdated === 0 ? [] : [`${outdated} outdated`]),
-  ];
-  return words.length === 0 ? 'ok' : words.join(', ');
+  ].join(', ');
 }
 
 function describeReload(reloaded: ConfigurationReload): string {

@@ -10,7 +10,7 @@ import type { InstanceInfo } from '../../model/instance.js';
 import { MAX_CREATED } from '../../model/plain/command-limits.js';
 import { SENDABLE_SIGNALS, type SendableSignal } from '../../model/plain/sendable-signals.js';
 import type { LeftDirectories } from '../../model/run/left-directory.js';
-import { declareSort, describe, listOf, messageText, sortedBy } from '../command.js';
+import { declareList, describe, type ListOptions, listOf, messageText, sortedBy } from '../command.js';
 import { wholeNumber } from '../parsers.js';
 import {
   type Acted,
@@ -43,12 +43,7 @@ import { leftText } from './left-text.js';
 /** The most rows of a table. With `-o json` there is no limit. */
 const MAX_ROWS = 1000;
 
-interface ListOptions extends Omit<InstanceFilter, 'configuration'> {
-  readonly configuration?: string | undefined;
-  readonly state?: string;
-  readonly sort?: string;
-  readonly left?: boolean;
-}
+const STATES = ['CREATING', 'ONLINE', 'OFFLINE', 'STOPPED'];
 
 const byId = (id: string) => ({ id });
 
@@ -57,20 +52,19 @@ export const INSTANCE_COMMANDS = {
     usage: '[configuration]',
     about: 'all instances, or those of one configuration',
     declare: (command) =>
-      void declareSort(declareFilter(command), INSTANCE_ORDERS)
-        .addOption(new Option('--state <state>', 'those in a state').argParser((text) => text.toUpperCase()))
+      void declareList(declareFilter(command), INSTANCE_ORDERS, STATES)
         .addOption(
           new Option(
             '--left',
             'directories of static instances that are gone; "instance adopt" takes one up',
           ).conflicts('watch'),
         ),
-    input: (configuration: string | undefined, { left = false, ...options }: ListOptions) => ({
+    input: (configuration: string | undefined, { left = false, ...options }: ListOptions & InstanceFilter & { left?: boolean }) => ({
       ...options,
       configuration: configuration ?? options.configuration,
       left,
     }),
-    text: (found: readonly InstanceInfo[] | LeftDirectories, view, { configuration, sort = 'not-well' }) => {
+    text: (found: readonly InstanceInfo[] | LeftDirectories, view, { configuration, sort }) => {
       if ('directories' in found) return leftText(found, view);
       const shown = sortedBy(found, INSTANCE_ORDERS, sort).slice(0, MAX_ROWS);
       const columns = view.isWide ? WIDE_INSTANCE_COLUMNS : INSTANCE_COLUMNS;

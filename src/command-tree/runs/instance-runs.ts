@@ -4,9 +4,8 @@ import type { UpdateBody, UpdatedInstance } from '../../api/routes/instances/upd
 import type { Configuration } from '../../model/configuration.js';
 import type { InstanceInfo } from '../../model/instance.js';
 import { logPointText } from '../../operations/log-point.js';
-import { sortedBy } from '../command.js';
 import type { CommandRuns, InputOf, RunCall } from '../commands.js';
-import { byConfiguration, INSTANCE_ORDERS } from '../groups/instance-text.js';
+import { byConfiguration } from '../groups/instance-text.js';
 import { leftOf } from '../groups/left-text.js';
 import { actOnInstances, type InstanceMessage } from '../selection/act.js';
 import { type InstanceAction, isMeant, type KnownInstances } from '../selection/choose.js';
@@ -69,11 +68,8 @@ export function listedInstances(
   known: KnownInstances,
   input: InputOf<'instance list'>,
 ): readonly InstanceInfo[] {
-  const { state, sort } = input;
-  const found = known.instances.filter(
-    (instance) => isMeant(instance, input, known) && (state === undefined || instance.state === state),
-  );
-  return sortedBy(found, INSTANCE_ORDERS, sort);
+  const { state = '' } = input;
+  return known.instances.filter((one) => isMeant(one, input, known) && ['', one.state].includes(state));
 }
 
 /**

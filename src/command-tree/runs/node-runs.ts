@@ -4,9 +4,7 @@ import type { ForgottenNode } from '../../api/routes/node-operation-routes.js';
 import type { NodeStats } from '../../api/routes/node-routes.js';
 import type { NodeConfiguration } from '../../model/node.js';
 import type { ListedNode } from '../../operations/cluster-status.js';
-import { sortedBy } from '../command.js';
 import type { CommandRuns, DataOf } from '../commands.js';
-import { NODE_ORDERS } from '../groups/cluster.js';
 import type { NodeInfo } from '../groups/node.js';
 import { type ApiCalls, find, pathPart } from './api-calls.js';
 
@@ -19,7 +17,8 @@ export function nodeRuns(api: ApiCalls) {
       ]);
       return { status, nodes };
     },
-    'cluster nodes': async ({ sort }) => sortedBy(await listNodes(api), NODE_ORDERS, sort),
+    'cluster nodes': async ({ state = '' }) =>
+      (await listNodes(api)).filter(({ condition }) => ['', condition].includes(state)),
     'cluster why': ({ node }) => api.get(`${nodePath(node)}/why`),
     'cluster cordon': ({ node }) => api.send('PUT', `${nodePath(node)}/cordon`),
     'cluster uncordon': ({ node }) => api.send('DELETE', `${nodePath(node)}/cordon`),

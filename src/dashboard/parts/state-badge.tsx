@@ -1,11 +1,13 @@
 /** A state by colour, shape and word: a full circle is good, a ring is busy, a square is at rest, a triangle is bad. */
 
+import type { Health } from '../../explain/health.js';
+import { HEALTH_TONES, type HealthTone } from '../../explain/health-states.js';
 import type { InstanceInfo } from '../../model/instance.js';
 import type { PendingActions } from './pending-actions.js';
 import { text } from './text.js';
 
 /** The tone of a state, which chooses the colour and shape of a badge. */
-export type Tone = 'good' | 'busy' | 'bad' | 'still';
+export type Tone = HealthTone;
 
 const TONES: Readonly<Record<keyof typeof text.states, Tone>> = {
   CREATING: 'busy',
@@ -45,11 +47,23 @@ export function StateBadge({ state }: { readonly state: keyof typeof text.states
   return <Badge tone={TONES[state]} label={text.states[state]} />;
 }
 
+/** The badge of a configuration's health. */
+export function HealthBadge({ health: { state, text: label } }: { readonly health: Health }) {
+  return <Badge tone={HEALTH_TONES[state]} label={label} />;
+}
+
+interface InstanceBadgeProps {
+  readonly instance: InstanceInfo;
+  readonly pending?: PendingActions;
+}
+
 /** The badge of an instance's state, or of the action that the state does not show yet. */
-export function InstanceBadge(props: { readonly instance: InstanceInfo; readonly pending: PendingActions }) {
-  const action = props.pending.of(props.instance);
-  if (action === undefined) return <StateBadge state={props.instance.state} />;
-  return <Badge tone="busy" label={text.pending(action)} isPending />;
+export function InstanceBadge({ instance, pending }: InstanceBadgeProps) {
+  const action = pending?.of(instance);
+  if (action !== undefined) return <Badge tone="busy" label={text.pending(action)} isPending />;
+  // Nothing starts while no node takes the instance.
+  if (instance.reason === 'no-node-fits') return <Badge tone="bad" label={text.notPlaced} />;
+  return <StateBadge state={instance.state} />;
 }
 
 function Shape({ tone }: { readonly tone: Tone }) {

@@ -42,6 +42,7 @@ export const text = {
   ask: (action: InstanceAction, what: string): string => `${text.action[action]} ${what}?`,
   pending: (action: InstanceAction): string => `${text.action[action]} requested`,
   done: (action: InstanceAction, who: string) => `${who} will ${action === 'delete' ? 'be removed' : action}`,
+  notPlaced: 'No node fits',
   states: {
     CREATING: 'Starting',
     ONLINE: 'Online',

@@ -32,6 +32,7 @@ async function start(fields: { metricsNeedKey?: boolean } = {}): Promise<void> {
     instances: () => [{ configuration, state: 'ONLINE', count: 1 }],
     minimums: () => [{ configuration, minimum: 1 }],
     actualOf: () => 1,
+    health: () => [{ configuration, state: 'failing' }],
     rollouts: () => [{ name: configuration, state: 'failed', counts: NO_COUNTS }],
     configurationFileErrors: () => ++counted,
     unreadableRecords: () => new Map(),
@@ -70,6 +71,7 @@ describe('GET /metrics', () => {
       expect([status, namesIn(text)]).toEqual([200, NAMES]);
       expect(text).toContain('drover_instances{configuration="secret-game",state="ONLINE"} 1\n');
       expect(text).toContain('drover_instance_processes{instance="aaaaaa",');
+      expect(text).toContain('drover_configuration_health{configuration="secret-game",state="failing"} 1\n');
       expect(text).toContain('drover_queue_depth');
     }
   });

@@ -5,10 +5,11 @@ import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
+import type { StoredStatus } from '../../../src/model/instance.js';
 import { ApiWorld } from '../../support/api/api-world.js';
 import { refusal } from '../../support/api/refusal.js';
 import { SocketClient } from '../../support/api/socket-client.js';
-import { instanceRecord, placedOn } from '../../support/control-plane/records.js';
+import { instanceRecord, placedOn, withStatus } from '../../support/control-plane/records.js';
 import { until } from '../../support/until.js';
 
 const ROUND_MS = 100;
@@ -104,6 +105,30 @@ describe('a subscription', () => {
     expect(changes).toMatchObject({ type: 'changes', put: [{ id: 'bbbbbb' }], gone: ['aaaaaa'] });
     expect(changes.epoch).toBe(snapshot.epoch);
     expect(changes.revision).toBeGreaterThan(snapshot.revision ?? 0);
+  });
+
+  it('gets the health of each configuration, also of a broken file that was never in force, as it changes', async () => {
+    await world.addConfiguration('lobby');
+    const record = instanceRecord('aaaaaa', { placement: placedOn('alpha') });
+    const as = (fields: Partial<StoredStatus>) => ({ ...record, status: withStatus(record.status, fields) });
+    await world.putInstance(as({ state: 'ONLINE', pid: 42 }));
+    world.fileErrors.push({ file: 'new.json', line: 1, column: 2, field: null, message: 'no comma' });
+    const client = await open('?subscribe=health');
+    expect((await message(client, 1)).put).toMatchObject([
+      { name: 'lobby', online: 1, instances: 1, health: { state: 'healthy', text: 'Healthy', detail: null } },
+      { name: 'new', online: 0, health: { state: 'broken-file', detail: 'new.json, line 1:2: no comma' } },
+    ]);
+    // A sign of life is no change of the health; a crash loop is.
+    await world.putInstance(as({ state: 'ONLINE', pid: 42, players: 3 }));
+    await world.putInstance(as({ state: 'OFFLINE', reason: 'exited', keepsFailing: true, exitCode: 2 }));
+    expect(await message(client, 2)).toMatchObject({
+      put: [{ name: 'lobby', online: 0, health: { state: 'failing', instance: 'aaaaaa' } }],
+    });
+    world.fileErrors.pop();
+    world.tellFiles();
+    expect(await message(client, 3)).toMatchObject({ put: [], gone: ['new'] });
+    const list = await (await world.call('GET', '/cluster/configurations')).json();
+    expect(list).toMatchObject([{ name: 'lobby', health: { state: 'failing', text: 'Failing' } }]);
   });
 
   it('gathers the changes of 100 ms in one frame, with the newest value of each entry', async () => {
@@ -226,7 +251,7 @@ describe('a subscription', () => {
       ['error', expect.stringMatching(/^this is no JSON/)],
       [
         'error',
-        'there is no topic cats: there are instances, configurations, nodes, templates, rollouts, usage, log:ID',
+        'there is no topic cats: there are instances, configurations, health, nodes, templates, rollouts, events, usage, log:ID',
       ],
       ['error', 'nodes cannot be filtered by configuration: it takes node, state'],
       ['error', expect.stringContaining('filter.node: must be a list')],
@@ -364,7 +389,7 @@ describe('lines over a plain GET', () => {
     expect(errors[0]).toEqual({
       code: 'DRV_REQUEST_INVALID',
       error:
-        'query field subscribe: name what to follow: instances, configurations, nodes, templates, rollouts, usage',
+        'query field subscribe: name what to follow: instances, configurations, health, nodes, templates, rollouts, events, usage',
     });
     expect(errors[3]).toEqual({
       code: 'DRV_REQUEST_INVALID',

@@ -348,7 +348,7 @@ describe('config list', () => {
     const text = await world.run('config list');
     expect(cells(text).slice(0, 2)).toEqual([
       ['NAME', 'RUNTIME', 'ONLINE', 'INSTANCES', 'MINIMUM', 'RAM', 'CPU', 'PORTS', 'FILE', 'STATUS'],
-      ['lobby', 'process', '1', '1', '1', '100 MB', '10', '30000-30009', 'lobby.json', 'file broken'],
+      ['lobby', 'process', '1', '1', '1', '100 MB', '10', '30000-30009', 'lobby.json', 'Broken file'],
     ]);
     expect(text).toMatch(
       /\n\nbroken files .*:\n {2}lobby\.json:3:14: command: .*\n {2}new\.json:2:10: .*\n$/,
@@ -376,7 +376,7 @@ describe('config list', () => {
     expect(reloaded).toContain(`warnings (in force, but without the effect that was meant):\n  ${port}\n`);
     await world.untilOnline('lobby', 1);
     const text = await world.run('config list');
-    expect(cells(text)[1]?.at(-1)).toBe('2 warnings');
+    expect(cells(text)[1]?.at(-1)).toBe('Healthy, 2 warnings');
     expect(text).toContain(`\n  lobby: ${port}\n  lobby: ${policy}\n`);
     expect(await world.json('config list')).toMatchObject({
       configurations: [{ name: 'lobby', warnings: [port, policy] }],
@@ -486,7 +486,7 @@ describe('instances that outlived their configuration', () => {
       'there are no configurations\n\nconfigurations that are gone, of which instances are left ("config why <name>" says what to do):\n  lobby: 1 instance\n',
     );
     expect(await world.json('config list')).toMatchObject({ removed: left });
-    expect(await world.run('cluster status')).toContain('  lobby: 1 instance\n');
+    expect(await world.run('cluster status')).toMatch(/^lobby +Deleted +1 instance left$/m);
     expect(await world.json('cluster status')).toMatchObject({ removed: left });
     expect(await world.run('config why lobby')).toContain('lobby was removed: 1 instance of it is left.');
     await world.run(`instance delete ${id}`);
@@ -642,19 +642,24 @@ describe('cluster status and nodes', () => {
     const text = await world.run('cluster status');
     expect(text).toMatch(/^cluster +test\nnodes +1 connected\ninstances +1 ONLINE\nconfigurations +1\n/);
     expect(text).toContain('100 of 1000 MB given out');
-    expect(text).toContain('every configuration has its minimum ONLINE');
+    expect(text).toContain('everything is well');
   });
 
-  it('names what is below its minimum, with why in one line', async () => {
+  it('names what is not well, with why in one line, as config list and the metrics do', async () => {
     await world.configure('big', { minimumServiceCount: 2, ramMB: 5000 });
     await until(async () => {
       const row = cells(await world.run('cluster status')).find(([name]) => name === 'big');
-      expect(row?.slice(1, 3)).toEqual(['0', '2']);
-      expect(row?.[3]).toMatch(/./);
+      expect(row?.[1]).toBe('Not placed');
+      expect(row?.at(-1)).toMatch(/has no node: .*short of RAM.*, and 1 more$/);
+    });
+    expect(cells(await world.run('config list'))[1]?.at(-1)).toBe('Not placed');
+    expect(await world.json('config list')).toMatchObject({
+      configurations: [{ name: 'big', health: { state: 'not-placed', instance: expect.any(String) } }],
     });
     expect(await world.json('cluster status')).toMatchObject({
       clusterName: 'test',
       nodes: { connected: 1 },
+      concerns: [{ kind: 'not-placed', tone: 'bad', name: 'big' }],
       belowMinimum: [{ name: 'big', online: 0, minimum: 2 }],
     });
   });

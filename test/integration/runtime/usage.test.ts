@@ -31,7 +31,11 @@ describe('what an instance uses', () => {
     used = { cpuSeconds: 10, memoryBytes: 45 * MB, processes: 3 };
     const limits = { ...advisoryLimits('this test has none'), usage: () => used };
     plane = new ControlPlane({ clock, limits });
-    plane.metrics.addSources({ ...plane.master.metricSources(), configurationFileErrors: () => 0 });
+    plane.metrics.addSources({
+      ...plane.master.metricSources(),
+      configurationFileErrors: () => 0,
+      health: () => [],
+    });
     await plane.start();
     node = await plane.addNode('alpha');
     await plane.putConfiguration({

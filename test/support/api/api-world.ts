@@ -39,6 +39,7 @@ import {
   hashConfiguration,
 } from '../../../src/model/configuration.js';
 import { configurationOverridesSchema } from '../../../src/model/configuration-overrides.js';
+import { eventRecordSchema } from '../../../src/model/event.js';
 import { DroverError } from '../../../src/model/errors.js';
 import {
   type InstanceRecord,
@@ -46,6 +47,7 @@ import {
   instanceRecordSchema,
   statusOf,
 } from '../../../src/model/instance.js';
+import { wordOf } from '../../../src/model/instance-word.js';
 import {
   type NodeConfiguration,
   type NodeRecord,
@@ -167,6 +169,11 @@ export class ApiWorld {
     prefix: PREFIX.rollouts,
     decode: (value) => rolloutRecordSchema.parse(value),
   });
+  readonly events = new Mirror({
+    store: this.store,
+    prefix: PREFIX.events,
+    decode: (value) => eventRecordSchema.parse(value),
+  });
   readonly #revisions = new Mirror({
     store: this.store,
     prefix: PREFIX.revisions,
@@ -178,6 +185,8 @@ export class ApiWorld {
     decode: (value) => nodeRecordSchema.parse(value),
   });
   readonly #instanceRevisions = new InstanceCounts(this.instances, ({ revision }) => revision);
+  readonly #instanceWords = new InstanceCounts(this.instances, wordOf);
+  readonly #instancesByConfiguration = this.instances.lookup(({ configurationName }) => [configurationName]);
   readonly tokens = new InstanceTokens(Buffer.alloc(32, 7), creationOfKept(this.instances));
   readonly audit = new RecordedAudit(this.clock);
   /** Metrics without the figures of a master's state; a test may add some. */
@@ -189,7 +198,7 @@ export class ApiWorld {
     nodes: this.#nodes,
     overrides: this.overrides,
     rollouts: this.rollouts,
-    instancesByConfiguration: this.instances.lookup(({ configurationName }) => [configurationName]),
+    instancesByConfiguration: this.#instancesByConfiguration,
     instancesByNode: this.instances.lookup(({ placement }) => (placement === null ? [] : [placement.nodeId])),
     histories: { get: () => undefined },
     files: NO_FILES,
@@ -228,6 +237,8 @@ export class ApiWorld {
   /** The usage of instances, by instance. */
   readonly instanceUsages = new Map<string, InstanceUsage>();
   readonly fileErrors: ConfigurationFileError[] = [];
+  /** Tells the readers of `fileErrors` that these have changed. */
+  tellFiles: () => void = () => undefined;
   readonly fileWarnings: ConfigurationFileWarning[] = [];
   /** The configuration files that are not as their commit has them. */
   readonly offCommit = new Set<string>();
@@ -396,8 +407,9 @@ export class ApiWorld {
   }
 
   #mirrors(): Pick<Mirror<unknown>, 'start' | 'stop'>[] {
-    const { instances, configurations, keys, sessions, overrides, rollouts } = this;
-    return [instances, configurations, keys, sessions, overrides, rollouts, this.#revisions, this.#nodes];
+    const { instances, configurations, keys, sessions, overrides, rollouts, events } = this;
+    const records = [instances, configurations, keys, sessions, overrides, rollouts, events];
+    return [...records, this.#revisions, this.#nodes];
   }
 
   #dependencies(
@@ -412,8 +424,11 @@ export class ApiWorld {
       dashboard: new DashboardFiles({ directory: dashboard, isOn: configuration.dashboard }),
       configuration,
       version: '0.0.0-test',
+      events: this.events,
       instances: this.instances,
       instanceRevisions: this.#instanceRevisions,
+      instanceWords: this.#instanceWords,
+      instancesByConfiguration: this.#instancesByConfiguration,
       unreadable: () => [],
       configurations: this.configurations,
       nodes: this.#nodes,
@@ -454,6 +469,10 @@ export class ApiWorld {
         },
         errors: () => this.fileErrors,
         ownErrors: () => this.fileErrors,
+        onLook: (listener) => {
+          this.tellFiles = listener;
+          return () => undefined;
+        },
         waiting: () => new Set(),
         conflicts: () => [],
         readings: () => new Map(),

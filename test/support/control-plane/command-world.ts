@@ -220,6 +220,8 @@ export class CommandWorld {
       unreadable: () => master.state.unreadable(),
       instances: state.instances,
       instanceRevisions: state.instanceRevisions,
+      instanceWords: state.instanceWords,
+      instancesByConfiguration: state.instancesByConfiguration,
       configurations: state.configurations,
       revisions: state.revisions,
       histories: state.histories,

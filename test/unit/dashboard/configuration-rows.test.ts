@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { rowsOf } from '../../../src/dashboard/screens/configurations/rows.js';
+import type { HealthState } from '../../../src/explain/health-states.js';
 import type { Topics } from '../../../src/watch-client/topics.js';
 
 function entry(name: string, minimumServiceCount: number): Topics['configurations'] {
@@ -29,20 +30,27 @@ function entry(name: string, minimumServiceCount: number): Topics['configuration
 
 const fault = { line: 3, column: 1, field: 'command', message: 'command: must be a text' };
 
-it('shows broken, gone and missing before what is well, each with what to do', () => {
+function healthOf(name: string, state: HealthState, detail: string | null = null) {
+  const health = { state, text: state, detail, since: null, instance: null };
+  return { name, online: 1, minimum: 1, instances: 1, health };
+}
+
+it('shows the worst health first, each row with the reason', () => {
   const rows = rowsOf({
-    entries: [entry('well', 1), entry('short', 4), entry('kept', 1), entry('edited', 0)],
-    counts: new Map([
-      ['well', { online: 1, all: 1 }],
-      ['short', { online: 2, all: 3 }],
-      ['kept', { online: 1, all: 1 }],
-      ['left', { online: 2, all: 2 }],
-    ]),
+    entries: new Map(['well', 'short', 'kept', 'edited'].map((name) => [name, entry(name, 1)])),
+    health: [
+      healthOf('edited', 'healthy'),
+      healthOf('kept', 'broken-file', 'kept.json, line 3:1'),
+      healthOf('left', 'removed', '2 instances left'),
+      healthOf('new', 'broken-file'),
+      healthOf('short', 'below-minimum', '2 of 4 online'),
+      healthOf('well', 'healthy'),
+    ],
     errors: [
       { ...fault, file: 'kept.json', name: 'kept' },
       { ...fault, file: 'new.json', line: null },
+      { ...fault, file: '*.json', line: null },
     ],
-    removed: [{ name: 'left', instances: 2 }],
     directory: {
       node: 'a',
       git: null,
@@ -57,9 +65,9 @@ it('shows broken, gone and missing before what is well, each with what to do', (
   expect(rows.map(({ name, state, note }) => `${name}: ${state}: ${note}`)).toEqual([
     'kept: kept: line 3: command: must be a text',
     'new: never: command: must be a text',
-    'left: gone: 2 instances left: delete them, or create the configuration again',
+    'short: inForce: 2 of 4 online',
+    'left: gone: 2 instances left',
     'edited: inForce: changed, not in git',
-    'short: inForce: 2 instances missing: see why',
     'well: inForce: ',
   ]);
 });

@@ -38,11 +38,13 @@ it('tells the state of the file here, also of what another master brought, and a
     given<Reads>({
       configurations: records,
       instances: { entries: () => new Map().entries() },
+      instanceWords: { of: () => new Map() },
       instanceRevisions: { of: () => new Map() },
-      rollouts: { entries: () => new Map().entries() },
+      rollouts: new Map(),
       overrides: { get: () => undefined },
       configurationFiles: {
         ownErrors: () => [],
+        errors: () => [],
         waiting: () => new Set(),
         conflicts: () => [],
         warnings: () => [],

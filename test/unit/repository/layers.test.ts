@@ -83,7 +83,14 @@ const APART: readonly (readonly [from: string, to: string])[] = [
 const DASHBOARD = 'src/dashboard/';
 
 /** The files outside the dashboard that the page loads. They load nothing but each other, so that they run in a browser. */
-const ON_THE_PAGE = ['src/watch-client/', 'src/loop/backoff.js', 'src/model/plain/shown-pair.js'];
+const ON_THE_PAGE = [
+  'src/watch-client/',
+  'src/loop/backoff.js',
+  'src/model/plain/shown-pair.js',
+  'src/model/plain/template-fault.js',
+  'src/explain/concerns.js',
+  'src/explain/health-states.js',
+];
 
 /** A folder with more files than this needs a reason, or holds two ideas. */
 const MOST_FILES = 30;

@@ -19,6 +19,7 @@ it('counts many services in few turns of the event loop, and not all of them in 
       counted.set(name, turn);
       return 1;
     },
+    health: () => [],
     rollouts: () => [],
     configurationFileErrors: () => 0,
     unreadableRecords: () => new Map(),

@@ -3,12 +3,12 @@ import type { ScreenProps } from '../screen.js';
 import './configurations.css';
 import { Empty, Failure } from '../../parts/notes.js';
 import { Page, Tabs } from '../../parts/page.js';
-import { Badge } from '../../parts/state-badge.js';
+import { Badge, HealthBadge } from '../../parts/state-badge.js';
 import { hrefOf } from '../../router/place.js';
 import { useServices } from '../../services/services.js';
 import { Actions } from './actions.js';
 import { EditTab } from './edit/edit-tab.js';
-import { ConfigurationList, FileStateBadge } from './list.js';
+import { ConfigurationList } from './list.js';
 import { StateTab } from './state-tab.js';
 import { text } from './text.js';
 import { useConfigurations } from './use-configurations.js';
@@ -48,7 +48,7 @@ function ConfigurationPage({ name, tab }: { readonly name: string; readonly tab:
     <Page
       title={title}
       about={
-        row === undefined ? <Badge tone="busy" label={text.isNew} /> : <FileStateBadge state={row.state} />
+        row === undefined ? <Badge tone="busy" label={text.isNew} /> : <HealthBadge health={row.health} />
       }
       actions={row?.entry && <Actions entry={row.entry} />}
     >

@@ -1,25 +1,14 @@
-/** The list of all configurations. Those that need attention come first. */
+/** The list of all configurations, the worst health first. */
 import { megabytes, NOTHING } from '../../parts/amounts.js';
 import type { Column } from '../../parts/grid/grid.js';
 import { SearchedList } from '../../parts/grid/searched-list.js';
-import { Badge, type Tone } from '../../parts/state-badge.js';
+import { HealthBadge } from '../../parts/state-badge.js';
 import { hrefOf } from '../../router/place.js';
 import { useServices } from '../../services/services.js';
 import { CreateDialog } from './create.js';
-import type { ConfigurationRow, FileState } from './rows.js';
+import type { ConfigurationRow } from './rows.js';
 import { text } from './text.js';
 import { useConfigurations } from './use-configurations.js';
-
-const TONES: Readonly<Record<FileState, Tone>> = {
-  inForce: 'good',
-  kept: 'bad',
-  never: 'bad',
-  gone: 'still',
-};
-
-export function FileStateBadge({ state }: { readonly state: FileState }) {
-  return <Badge tone={TONES[state]} label={text.states[state]} />;
-}
 
 const COLUMNS: readonly Column<ConfigurationRow>[] = [
   {
@@ -33,7 +22,7 @@ const COLUMNS: readonly Column<ConfigurationRow>[] = [
     label: text.state,
     width: 190,
     phone: 'second',
-    cell: ({ state }) => <FileStateBadge state={state} />,
+    cell: ({ health }) => <HealthBadge health={health} />,
   },
   {
     label: text.online,

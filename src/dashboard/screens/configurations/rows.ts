@@ -2,10 +2,11 @@
  * The rows of the list: configurations in force, broken files that were never in force, and deleted configurations
  * that still have instances. Pure.
  */
+import { type ConfigurationHealth, isOfConfiguration } from '../../../explain/concerns.js';
+import type { Health } from '../../../explain/health.js';
+import { byHealth } from '../../../explain/health-states.js';
 import type { ConfigurationFileError } from '../../../model/configuration.js';
-import type { InstanceInfo } from '../../../model/instance.js';
 import type { ConfigurationDirectory } from '../../../operations/configuration-file-list.js';
-import type { RemovedConfiguration } from '../../../operations/configuration-list.js';
 import type { Topics } from '../../../watch-client/topics.js';
 import { text } from './text.js';
 
@@ -20,84 +21,48 @@ export type FileState = 'inForce' | 'kept' | 'never' | 'gone';
 export interface ConfigurationRow {
   readonly name: string;
   readonly state: FileState;
+  readonly health: Health;
   readonly error: ConfigurationFileError | null;
   readonly entry: Entry | null;
-  /** How many instances are ONLINE. */
+  /** How many instances do their work. */
   readonly online: number;
   readonly instances: number;
-  /** The next step for the operator; empty: none. */
+  /** What is the matter, or how the file stands in git; empty: neither. */
   readonly note: string;
 }
 
 interface RowFacts {
-  readonly entries: Iterable<Entry>;
-  readonly counts: ReadonlyMap<string, Counts>;
-  readonly errors: ConfigurationFileError[];
-  readonly removed: RemovedConfiguration[];
+  readonly entries: ReadonlyMap<string, Entry>;
+  readonly health: Iterable<ConfigurationHealth>;
+  readonly errors: readonly ConfigurationFileError[];
   readonly directory: ConfigurationDirectory | null;
 }
 
-interface Counts {
-  readonly online: number;
-  readonly all: number;
-}
-
-/** All rows by name. Rows that need attention come first. */
-export function rowsOf({ entries, counts, errors, removed, directory }: RowFacts): ConfigurationRow[] {
-  // A fault of the whole directory belongs to no configuration: the overview shows it.
-  const left = new Set(errors.filter(({ file }) => file.endsWith('.json') && file !== '*.json'));
-  const row = (name: string, rest: Pick<ConfigurationRow, 'state' | 'error' | 'entry'>): ConfigurationRow => {
-    const { online, all } = counts.get(name) ?? { online: 0, all: 0 };
+/** All rows, the worst health first, then by name. */
+export function rowsOf({ entries, health, errors, directory }: RowFacts): ConfigurationRow[] {
+  const rows: ConfigurationRow[] = [];
+  for (const { name, online, instances, health: one } of health) {
+    const entry = entries.get(name) ?? null;
+    const error = errors.find((fault) => isAbout(fault, name, entry)) ?? null;
     const inGit = directory?.files.find((file) => file.name === name)?.text;
-    const note = noteOf(rest, { online, all }) || (inGit ?? '');
-    return { name, ...rest, online, instances: all, note };
-  };
-  const inForce = [...entries].map((entry) => {
-    const error = errors.find(({ file, name }) => file === entry.file && (name ?? entry.name) === entry.name);
-    if (error !== undefined) left.delete(error);
-    return row(entry.name, {
-      state: error === undefined ? 'inForce' : 'kept',
-      error: error ?? null,
-      entry,
-    });
-  });
-  const never = [...left].map((error) =>
-    row(error.name ?? error.file.replace(/\.json$/, ''), { state: 'never', error, entry: null }),
-  );
-  const known = new Set([...inForce, ...never].map(({ name }) => name));
-  const gone = removed
-    .filter(({ name }) => !known.has(name))
-    .map(({ name }) => row(name, { state: 'gone', error: null, entry: null }));
-  return [...inForce, ...never, ...gone].sort(
-    (a, b) => RANK[a.state] - RANK[b.state] || (a.name < b.name ? -1 : 1),
-  );
+    const note = error === null ? (one.detail ?? inGit ?? '') : faultOf(error);
+    const state = stateOf(entry, one);
+    rows.push({ name, state, health: one, error, entry, online, instances, note });
+  }
+  return rows.sort((a, b) => byHealth(a.health.state, b.health.state) || (a.name < b.name ? -1 : 1));
 }
 
-const RANK: Readonly<Record<FileState, number>> = { never: 0, kept: 0, gone: 1, inForce: 2 };
+function isAbout({ file, name }: ConfigurationFileError, wanted: string, entry: Entry | null): boolean {
+  if (!isOfConfiguration(file)) return false;
+  return file === entry?.file || (name ?? file.replace(/\.json$/, '')) === wanted;
+}
 
-/** The counts of instances by configuration. */
-export function countInstances(instances: Iterable<InstanceInfo>): Map<string, Counts> {
-  const counts = new Map<string, { online: number; all: number }>();
-  for (const { configurationName, state } of instances) {
-    const one = counts.get(configurationName) ?? { online: 0, all: 0 };
-    one.all++;
-    if (state === 'ONLINE') one.online++;
-    counts.set(configurationName, one);
-  }
-  return counts;
+function stateOf(entry: Entry | null, { state }: Health): FileState {
+  if (state === 'broken-file') return entry === null ? 'never' : 'kept';
+  return state === 'removed' ? 'gone' : 'inForce';
 }
 
 /** A fault with its line, such as `line 3: availablePorts.min must be a number`. */
 export function faultOf({ line, message }: ConfigurationFileError): string {
   return line === null ? message : text.atLine(line, message);
-}
-
-function noteOf(
-  { state, error, entry }: Pick<ConfigurationRow, 'state' | 'error' | 'entry'>,
-  { online, all }: Counts,
-): string {
-  if (error !== null) return faultOf(error);
-  if (state === 'gone') return text.goneNote(all);
-  const minimum = entry?.configuration.minimumServiceCount ?? 0;
-  return online < minimum ? text.missing(minimum - online) : '';
 }

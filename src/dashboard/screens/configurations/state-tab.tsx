@@ -8,7 +8,7 @@ import { addressOf, cores, megabytes, NOTHING } from '../../parts/amounts.js';
 import { type Column, Grid } from '../../parts/grid/grid.js';
 import { Empty } from '../../parts/notes.js';
 import { Fact, Panel } from '../../parts/page.js';
-import { StateBadge } from '../../parts/state-badge.js';
+import { InstanceBadge } from '../../parts/state-badge.js';
 import { Time } from '../../parts/time.js';
 import { WhyPanel } from '../../parts/why-panel.js';
 import { hrefOf } from '../../router/place.js';
@@ -140,7 +140,7 @@ function columnsOf(revision: string | undefined): readonly Column<InstanceInfo>[
       label: text.state,
       width: 130,
       phone: 'end',
-      cell: ({ state }) => <StateBadge state={state} />,
+      cell: (instance) => <InstanceBadge instance={instance} />,
     },
     {
       label: text.node,

@@ -4,30 +4,29 @@
  */
 import type { ConfigurationFileError } from '../../../model/configuration.js';
 import type { ConfigurationDirectory } from '../../../operations/configuration-file-list.js';
-import type { RemovedConfiguration } from '../../../operations/configuration-list.js';
 import { useAsked, useEntries, useRound, useTopic } from '../../services/services.js';
-import { countInstances, rowsOf } from './rows.js';
+import { rowsOf } from './rows.js';
 
 export function useConfigurations() {
   const entries = useEntries('configurations');
   const { version, isLoaded } = useTopic('configurations');
-  const instances = useEntries('instances');
+  const health = useEntries('health');
+  const isHealthLoaded = useTopic('health').isLoaded.value;
   const round = useRound();
   const asked = useAsked(
     async (api, signal) => {
-      const [errors, removed, directory] = await Promise.all([
+      const [errors, directory] = await Promise.all([
         api.get<ConfigurationFileError[]>('/configuration-files/errors', { signal }),
-        api.get<RemovedConfiguration[]>('/cluster/removed-configurations', { signal }),
         api.get<ConfigurationDirectory>('/configuration-files/directory', { signal }),
       ]);
-      return { errors, removed, directory };
+      return { errors, directory };
     },
     [round, version.value],
   );
-  const { value = { errors: [], removed: [], directory: null }, error } = asked.value;
+  const { value = { errors: [], directory: null }, error } = asked.value;
   return {
-    rows: rowsOf({ entries: entries.values(), counts: countInstances(instances.values()), ...value }),
-    isLoaded: isLoaded.value && (asked.value.value !== undefined || error !== null),
+    rows: rowsOf({ entries, health: health.values(), ...value }),
+    isLoaded: isLoaded.value && isHealthLoaded && (asked.value.value !== undefined || error !== null),
     error,
     /** The standing of the directory in git, in words; null: it is in no work tree, or not loaded yet. */
     git: value.directory?.text ?? null,

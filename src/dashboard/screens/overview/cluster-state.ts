@@ -1,27 +1,13 @@
-/**
- * Reads the facts about configurations and records that the change stream lacks, with few calls. The key may not see
- * all of them.
- */
+/** Reads the facts about files and records that the change stream lacks. The key may not see all of them. */
 
+import type { ConcernFacts } from '../../../explain/concerns.js';
 import type { ConfigurationFileError } from '../../../model/configuration.js';
 import type { ClusterStatus } from '../../../operations/cluster-status.js';
-import type { ConfigurationSummary } from '../../../operations/configuration-list.js';
 import type { Api } from '../../api/api-client.js';
 
-export interface ClusterState {
-  /** `why`: the reason as a sentence, where it is known already. */
-  readonly belowMinimum: readonly {
-    readonly name: string;
-    readonly online: number;
-    readonly minimum: number;
-    readonly why?: string;
-  }[];
-  readonly removed: ClusterStatus['removed'];
-  readonly brokenFiles: readonly ConfigurationFileError[];
-  readonly unreadableRecords: ClusterStatus['unreadableRecords'];
-  /** The problem of the API's certificate; null: none. */
-  readonly certificateProblem: string | null;
-}
+export type ClusterState = Pick<ConcernFacts, 'brokenFiles' | 'unreadableRecords' | 'certificateProblem'>;
+
+export const NOT_READ: ClusterState = { brokenFiles: [], unreadableRecords: [], certificateProblem: null };
 
 /** Throws ApiFailure. */
 export async function readClusterState(
@@ -32,11 +18,6 @@ export async function readClusterState(
     const { apiCertificate, ...status } = await api.get<ClusterStatus>('/cluster/status', { signal });
     return { ...status, certificateProblem: apiCertificate?.problem ?? null };
   }
-  const [configurations, removed, brokenFiles] = await Promise.all([
-    api.get<ConfigurationSummary[]>('/cluster/configurations', { signal }),
-    api.get<ClusterStatus['removed']>('/cluster/removed-configurations', { signal }),
-    api.get<ConfigurationFileError[]>('/configuration-files/errors', { signal }),
-  ]);
-  const belowMinimum = configurations.filter(({ online, finished, minimum }) => online + finished < minimum);
-  return { belowMinimum, removed, brokenFiles, unreadableRecords: [], certificateProblem: null };
+  const brokenFiles = await api.get<ConfigurationFileError[]>('/configuration-files/errors', { signal });
+  return { ...NOT_READ, brokenFiles };
 }

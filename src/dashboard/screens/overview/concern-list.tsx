@@ -1,13 +1,14 @@
 /** The concerns as rows: the verdict of the server, what happens next, and the next step as a button. */
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
+import type { Concern } from '../../../explain/concerns.js';
 import type { InstanceExplanation } from '../../../explain/explanation.js';
 import type { Api } from '../../api/api-client.js';
 import { Button, ButtonLink } from '../../parts/button.js';
 import { performAction } from '../../parts/pending-actions.js';
 import { Badge } from '../../parts/state-badge.js';
 import { useAsked, useServices } from '../../services/services.js';
-import type { Concern, Step } from './attention.js';
+import { type Step, stepOf, whyPathOf } from './attention.js';
 import { text } from './text.js';
 
 /** The most rows; further concerns are counted. Nobody reads 1,000 rows, and the tables have them all. */
@@ -22,21 +23,22 @@ export function ConcernList({ concerns }: { readonly concerns: readonly Concern[
   return (
     <ul class="concerns">
       {concerns.slice(0, MOST).map((concern, place) => (
-        <ConcernRow key={concern.key} concern={concern} isExplained={place < MOST_EXPLAINED} />
+        <ConcernRow
+          key={`${concern.kind} ${concern.name}`}
+          concern={concern}
+          isExplained={place < MOST_EXPLAINED}
+        />
       ))}
       {more > 0 && <li class="concern quiet">{text.more(more)}</li>}
     </ul>
   );
 }
 
-function ConcernRow({
-  concern: { tone, sentence, why, step },
-  isExplained,
-}: {
-  readonly concern: Concern;
-  readonly isExplained: boolean;
-}) {
-  const path = isExplained ? why : null;
+function ConcernRow({ concern, isExplained }: { readonly concern: Concern; readonly isExplained: boolean }) {
+  const { session } = useServices();
+  const sentence = `${concern.name}: ${concern.text}`;
+  const path = isExplained ? whyPathOf(concern) : null;
+  const step = stepOf(concern, session.can('OPERATE'));
   // Ask again when the sentence changes: the new sentence needs a new explanation.
   const asked = useAsked(
     async (api, signal) => ({ sentence, told: path === null ? null : await explain(api, path, signal) }),
@@ -48,7 +50,7 @@ function ConcernRow({
   const more = [told?.next, told?.advice].filter(Boolean).join(' ');
   return (
     <li class="concern">
-      <Badge tone={tone} label={text.tones[tone]} />
+      <Badge tone={concern.tone} label={concern.word} />
       <div class="concern-words">
         <p>{told?.verdict ?? sentence}</p>
         {more !== '' && <p class="quiet">{withCommands(more)}</p>}

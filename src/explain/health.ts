@@ -1,0 +1,116 @@
+/**
+ * The health of a configuration in one word: what page, client, API and metrics show of it. Made from counts of its
+ * instances, so that it costs the same with ten thousand of them. Pure.
+ */
+import { z } from 'zod';
+import type { ConfigurationFileError } from '../model/configuration.js';
+import type { InstanceRecord } from '../model/instance.js';
+import { CANNOT_START, type InstanceWord, wordOf } from '../model/instance-word.js';
+import { shownInstanceId } from '../model/names.js';
+import { rolloutText } from '../model/plain/rollout-text.js';
+import { hasEnded, isHeldBack, type RolloutRecord } from '../model/rollout.js';
+import { countText, endText } from '../model/words.js';
+import { HEALTH_STATES, type HealthState } from './health-states.js';
+
+export const healthSchema = z.object({
+  state: z.enum(HEALTH_STATES).describe('the worst that applies, as a short stable code'),
+  text: z.string().describe('the state for a person, with its numbers: `Rolling 3/7`'),
+  detail: z.string().nullable().describe('why, as a sentence without a full stop; null: the word says all'),
+  since: z.number().nullable().describe('since when, Unix milliseconds; null: not known'),
+  instance: shownInstanceId.nullable().describe('the instance that `detail` is about; null: of none'),
+});
+export type Health = z.output<typeof healthSchema>;
+
+/** True when a change of an instance leaves the health of its configuration as it is. */
+export function isSameHealth(after: InstanceRecord | undefined, before: InstanceRecord | undefined): boolean {
+  if (after === undefined || before === undefined || after.desired.goal === 'remove') return false;
+  const word = wordOf(after);
+  if (word !== wordOf(before) || before.desired.goal === 'remove') return false;
+  return (word !== 'failing' && word !== 'unplaced') || troubleOf(after) === troubleOf(before);
+}
+
+export interface HealthFacts {
+  /** How many instances there are of each word. */
+  readonly counts: ReadonlyMap<InstanceWord, number>;
+  /** minimumServiceCount; undefined: no configuration is in force under the name. */
+  readonly minimum: number | undefined;
+  /** The first fault of a file of the configuration. */
+  readonly fault: ConfigurationFileError | undefined;
+  readonly rollout: RolloutRecord | undefined;
+  /** Some instance with the word. */
+  readonly oneOf: (word: InstanceWord) => InstanceRecord | undefined;
+}
+
+/** The first state of `HEALTH_STATES` that applies. */
+export function healthOf(facts: HealthFacts): Health {
+  const { counts, minimum, fault, rollout } = facts;
+  const number = (word: InstanceWord): number => counts.get(word) ?? 0;
+  if (fault !== undefined) return health('broken-file', 'Broken file', { detail: faultText(fault) });
+  if (minimum === undefined) {
+    const left = [...counts.values()].reduce((sum, count) => sum + count, 0);
+    return health('removed', 'Deleted', { detail: `${countText(left, 'instance')} left` });
+  }
+  for (const [word, state, text] of TROUBLES)
+    if (number(word) > 0) return ofTrouble(state, text, number(word), facts.oneOf(word));
+  const told = rollout === undefined ? undefined : ofRollout(rollout);
+  const online = number('online');
+  const standing = online + number('finished') + number('resting');
+  if (told !== undefined && HEALTH_STATES.indexOf(told.state) < BELOW) return told;
+  if (standing < minimum)
+    return health('below-minimum', 'Below minimum', { detail: `${online} of ${minimum} online` });
+  if (told !== undefined) return told;
+  if (online > 0 || standing === 0) return health('healthy', 'Healthy');
+  const one = facts.oneOf('finished');
+  if (one === undefined) return health('finished', 'Stopped', { detail: 'stopped on request' });
+  const { exitCode: code, exitSignal: signal, endedAt: since = null } = one.status;
+  return health('finished', 'Finished', { detail: endText({ code, signal }), since, instance: one.id });
+}
+
+const BELOW = HEALTH_STATES.indexOf('below-minimum');
+const TROUBLES = [
+  ['failing', 'failing', 'Failing'],
+  ['unplaced', 'not-placed', 'Not placed'],
+] as const;
+
+function health(state: HealthState, text: string, more: Partial<Health> = {}): Health {
+  return { state, text, detail: null, since: null, instance: null, ...more };
+}
+
+function faultText({ file, node, line, column, message }: ConfigurationFileError): string {
+  const whose = node === undefined ? '' : ` on node ${node}`;
+  return `${file}${whose}${line === null ? '' : `, line ${line}:${column ?? 1}`}: ${message}`;
+}
+
+function ofTrouble(state: HealthState, text: string, count: number, one: InstanceRecord | undefined): Health {
+  if (one === undefined) return health(state, text);
+  const others = count === 1 ? '' : `, and ${count - 1} more`;
+  return health(state, text, { detail: `${one.id} ${troubleOf(one)}${others}`, instance: one.id });
+}
+
+/** What is the matter with a failing or unplaced instance. It has no countdown, so that it stays true until it changes. */
+function troubleOf({ placement, status }: InstanceRecord): string {
+  const { exitCode: code, exitSignal: signal, keepsFailing, message, reason } = status;
+  if (placement === null) return `has no node: ${message ?? ''}`;
+  const isLoop = keepsFailing === true && status.state !== 'STOPPED' && !CANNOT_START.has(reason);
+  if (!isLoop) return message ?? 'does not come up';
+  const end = code === null && signal === null ? 'ends again and again' : endText({ code, signal });
+  const now = status.state === 'ONLINE' ? ': up for now' : '';
+  return `${end}, ${countText(status.restarts, 'restart')}${now}`;
+}
+
+function ofRollout(rollout: RolloutRecord): Health | undefined {
+  const { state, reason, since, endedAt, paused, counts } = rollout;
+  if (state === 'complete') return undefined;
+  const detail = `its rollout ${rolloutText(rollout)}`;
+  const progress = counts.total === 0 ? '' : ` ${counts.good}/${counts.total}`;
+  if (state === 'paused')
+    return health('paused', `Paused${progress}`, { detail, since: paused?.at ?? since });
+  if (reason === 'rollback' && hasEnded(rollout))
+    return health('rolled-back', 'Rolled back', { detail, since: endedAt });
+  if (reason === 'rollback') return health('rolling', `Rolling back${progress}`, { detail, since });
+  if (state === 'awaiting-promotion')
+    return health('awaiting-promotion', `Waits for promotion${progress}`, { detail, since });
+  if (state === 'rolling') return health('rolling', `Rolling${progress}`, { detail, since });
+  const text = isHeldBack(rollout) ? 'Held back' : 'Rollout failed';
+  return health('held-back', text, { detail, since: endedAt ?? since });
+}

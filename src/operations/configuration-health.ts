@@ -1,0 +1,86 @@
+/** The health of configurations from the records, for every reader: the page, the client, the API and the metrics. */
+import type { ConfigurationHealth } from '../explain/concerns.js';
+import { claimedName, faultsOf, isOfOneFile } from '../explain/files.js';
+import { healthOf } from '../explain/health.js';
+import type { ConfigurationFileError } from '../model/configuration.js';
+import type { InstanceRecord } from '../model/instance.js';
+import { type InstanceWord, wordOf } from '../model/instance-word.js';
+import type { Reads } from './reads.js';
+
+type Needs = Pick<
+  Reads,
+  | 'configurations'
+  | 'configurationFiles'
+  | 'instances'
+  | 'instancesByConfiguration'
+  | 'instanceWords'
+  | 'rollouts'
+>;
+
+/** True when something is in force under the name, a broken file claims it, or instances are left of it. */
+export function hasHealth(needs: Needs, name: string): boolean {
+  const isKnown = needs.configurations.get(name) !== undefined || needs.instanceWords.of(name).size > 0;
+  return isKnown || faultOf(needs, name) !== undefined;
+}
+
+/** The health of a name that has one. */
+export function healthOfConfiguration(needs: Needs, name: string): ConfigurationHealth {
+  const minimum = needs.configurations.get(name)?.value.configuration.minimumServiceCount;
+  const counts = needs.instanceWords.of(name);
+  const health = healthOf({
+    counts,
+    minimum,
+    fault: faultOf(needs, name),
+    rollout: needs.rollouts.get(name)?.value,
+    oneOf: (word) => oneOf(needs, name, word),
+  });
+  const instances = [...counts.values()].reduce((sum, count) => sum + count, 0);
+  return { name, online: counts.get('online') ?? 0, minimum: minimum ?? 0, instances, health };
+}
+
+function faultOf(
+  { configurations, configurationFiles }: Needs,
+  name: string,
+): ConfigurationFileError | undefined {
+  const record = configurations.get(name)?.value;
+  return faultsOf(name, record, configurationFiles.errors()).find(isOfOneFile);
+}
+
+/** The names that have a health, in order. */
+export function namesWithHealth(needs: Needs): string[] {
+  const names = new Set([...needs.configurations.entries()].map(([name]) => name));
+  for (const { configuration } of needs.instanceWords.entries()) names.add(configuration);
+  for (const name of faultyNames(needs).keys()) names.add(name);
+  return [...names].sort();
+}
+
+/** The health of all names, in order. */
+export function listHealth(needs: Needs): ConfigurationHealth[] {
+  return namesWithHealth(needs).map((name) => healthOfConfiguration(needs, name));
+}
+
+/** The configurations that faults of single files concern, each with its faults as text. */
+export function faultyNames({
+  configurations,
+  configurationFiles,
+}: Pick<Needs, 'configurations' | 'configurationFiles'>): Map<string, string> {
+  const faults = configurationFiles.errors().filter(isOfOneFile);
+  const owners = new Map([...configurations.entries()].map(([name, { value }]) => [value.sourceFile, name]));
+  const found = new Map<string, string>();
+  for (const fault of faults)
+    for (const name of new Set([claimedName(fault), owners.get(fault.file) ?? claimedName(fault)]))
+      found.set(name, `${found.get(name) ?? ''}${JSON.stringify(fault)}`);
+  return found;
+}
+
+function oneOf(
+  { instances, instancesByConfiguration }: Needs,
+  name: string,
+  word: InstanceWord,
+): InstanceRecord | undefined {
+  for (const id of instancesByConfiguration.get(name)) {
+    const record = instances.get(id)?.value;
+    if (record !== undefined && record.desired.goal !== 'remove' && wordOf(record) === word) return record;
+  }
+  return undefined;
+}
