@@ -10,8 +10,10 @@ const { version } = JSON.parse(readFileSync(new URL('../package.json', import.me
   version: string;
 };
 
+const typed = { '': '--help', version: '--version' }[process.argv.slice(2).join(' ')];
+
 buildProgram(version)
-  .parseAsync(process.argv.length > 2 ? process.argv : [...process.argv, '--help'])
+  .parseAsync(typed === undefined ? process.argv : [...process.argv.slice(0, 2), typed])
   .catch((error: unknown) => {
     const { exitCode, message = stackOf(error) } = endOf(error);
     const { isTTY, columns } = process.stderr;

@@ -13,27 +13,32 @@ import {
 import type { ClientHost, ClientOptions } from './commands/client-host.js';
 import type { TargetOptions } from './contexts/choose-target.js';
 import { kindOf } from './named-thing.js';
-import { write } from './print.js';
 
 const CONFIGS = 'configs config configuration configurations';
 
-/** A verb of kubectl, the spellings of a noun, the first one for the help, and the command that is meant. */
-export const ALIASES: readonly (readonly [verb: 'get' | 'delete', nouns: string, path: CommandPath])[] = [
-  ['get', 'instances instance', 'instance list'],
-  ['get', CONFIGS, 'config list'],
-  ['get', 'nodes node', 'cluster nodes'],
-  ['get', 'templates template', 'template list'],
-  ['get', 'keys key', 'key list'],
-  ['get', 'sessions session', 'session list'],
-  ['get', 'tokens token', 'cluster token list'],
-  ['get', 'extensions extension', 'extension list'],
-  ['delete', 'instance instances', 'instance delete'],
-  ['delete', 'config configs configuration configurations', 'config delete'],
-  ['delete', 'key keys', 'key delete'],
-  ['delete', 'session sessions', 'session revoke'],
-  ['delete', 'token tokens', 'cluster token revoke'],
-  ['delete', 'node nodes', 'cluster forget'],
-];
+/** A verb of kubectl or none, the spellings of a noun, the first one for the help, and the command that is meant. */
+export const ALIASES: readonly (readonly [verb: 'get' | 'delete' | '', nouns: string, path: CommandPath])[] =
+  [
+    ['get', 'instances instance', 'instance list'],
+    ['get', CONFIGS, 'config list'],
+    ['get', 'nodes node', 'cluster nodes'],
+    ['get', 'templates template', 'template list'],
+    ['get', 'keys key', 'key list'],
+    ['get', 'sessions session', 'session list'],
+    ['get', 'tokens token', 'cluster token list'],
+    ['get', 'extensions extension', 'extension list'],
+    ['delete', 'instance instances', 'instance delete'],
+    ['delete', 'config configs configuration configurations', 'config delete'],
+    ['delete', 'key keys', 'key delete'],
+    ['delete', 'session sessions', 'session revoke'],
+    ['delete', 'token tokens', 'cluster token revoke'],
+    ['delete', 'node nodes', 'cluster forget'],
+    ['', 'scale', 'config scale'],
+    ['', 'ps', 'instance list'],
+    ['', 'status', 'cluster status'],
+    ['', 'history', 'config history'],
+    ['', 'rollback', 'config rollback'],
+  ];
 
 /** What `describe` says of each kind, one after the other; the first is the data for programs. */
 const DESCRIBED = {
@@ -42,30 +47,13 @@ const DESCRIBED = {
   node: ['cluster why'],
 } as const satisfies Readonly<Record<string, readonly CommandPath[]>>;
 
-/** Names of their own for commands that people use most. */
-export const SHORT: Readonly<Record<string, CommandPath>> = {
-  scale: 'config scale',
-  ps: 'instance list',
-  status: 'cluster status',
-  history: 'config history',
-  rollback: 'config rollback',
-};
-
 export function addAliases(program: Command, host: TreeHost, client: ClientHost): void {
   program
     .command('get')
     .description('lists, by the names that kubectl has for them')
     .helpCommand('help', 'show this');
   for (const [verb, nouns, path] of ALIASES) addAlias(program, verb, nouns, path, host);
-  for (const [name, path] of Object.entries(SHORT))
-    addCommand(program, path, host, name).description(`the same as "${path}"`);
   for (const verb of ['restart', 'stop'] as const) addActing(program, verb, host, client);
-  program
-    .command('version')
-    .description('the version of this program')
-    .action(async () => {
-      await write(client.surroundings.stdout, `${program.version()}\n`);
-    });
   addDescribe(program, host, client);
   addExecute(program, host, client);
 }

@@ -34,7 +34,7 @@ Examples
 /** The options that the screen above explains. */
 const EVERYWHERE: ReadonlySet<string> = new Set(['--output', '--context', '--root', '--color']);
 /** Values in the place of arguments, by their names; others stand in capitals. */
-const VALUES: Readonly<Record<string, string>> = { id: '8hld9k', name: 'lobby', node: 'ams-1', count: '4' };
+const VALUES: Readonly<Record<string, string>> = { id: '8hld9k', node: 'ams-1', count: '4' };
 /** Options that an example shows beside those that must be given. */
 const MORE: Readonly<Record<string, string>> = { logs: '-f --since 10m', 'instance list': '--state OFFLINE' };
 
@@ -46,27 +46,22 @@ export function finishHelp(command: Command): void {
     return;
   }
   const shared = command.options.filter(({ long }) => EVERYWHERE.has(long ?? ''));
-  if (shared.some(({ long }) => long === '--context')) for (const option of shared) option.hideHelp();
-  const formats = shared.flatMap(({ argChoices, long }) =>
-    long === '--output' ? [argChoices ?? []] : [],
-  )[0];
-  const also = `${formats === undefined ? '' : `-o ${formats.join('|')}, `}--context, --root, --color: see "drover --help"`;
-  const example = command.commands.length > 0 ? undefined : exampleOf(command);
-  command.addHelpText('after', () =>
-    [
-      ...(example === undefined ? [] : ['', `Example: ${example}`]),
-      ...(shared.length > 2 ? [`Also ${also}.`] : []),
-    ].join('\n'),
-  );
+  const isForMasters = shared.some(({ long }) => long === '--context');
+  if (isForMasters) for (const option of shared) option.hideHelp();
+  const formats = shared.find(({ long }) => long === '--output')?.argChoices?.join('|');
+  const also = `${formats === undefined ? '' : `-o ${formats}, `}--context, --root, --color`;
+  if (command.commands.length === 0) command.addHelpText('after', () => `\nExample: ${exampleOf(command)}`);
+  if (isForMasters) command.addHelpText('after', `Also ${also}: see "drover --help".`);
 }
 
 function exampleOf(command: Command): string {
   const path = pathOf(command);
-  const sample = (name: string): string =>
-    VALUES[name] ?? (name === 'configuration' ? 'lobby' : name.toUpperCase());
   const words = usageOf(command)
     .slice(path.length + 1)
-    .replace(/[<[]([\w-]+)[^>\]]*[>\]]/g, (_all, name: string) => sample(name));
+    .replace(
+      /[<[]([\w-]+)[^>\]]*[>\]]/g,
+      (_all, name: string) => VALUES[name] ?? (/^(?:name|config)/.test(name) ? 'lobby' : name.toUpperCase()),
+    );
   const needed = command.options
     .filter(({ mandatory }) => mandatory)
     .map(({ long, flags }) => `${long} ${/<(\w+)/.exec(flags)?.[1]?.toUpperCase() ?? ''}`);

@@ -4,7 +4,7 @@ import type { Shown } from '../command-tree/commands.js';
 import { jsonText, plainLines } from '../command-tree/printed-text.js';
 import { ClientError, EXIT, usageError } from '../command-tree/runs/client-error.js';
 import type { Screen } from '../command-tree/table.js';
-import { colourMarks, withoutMarks } from '../command-tree/tones.js';
+import { settleMarks } from '../command-tree/tones.js';
 import { messageOf } from '../model/errors.js';
 import { wrapText } from '../model/plain/wrap-text.js';
 
@@ -50,7 +50,7 @@ export async function textOf(shown: Shown, format: Format, screen: Omit<View, 'i
 export function screenText(text: string, { columns, isColoured }: Screen, isVerbatim = false): string {
   const plain = plainLines(text);
   const wrapped = columns === undefined || isVerbatim ? plain : wrapText(plain, columns);
-  return isColoured === true ? colourMarks(wrapped) : withoutMarks(wrapped);
+  return settleMarks(wrapped, isColoured === true);
 }
 
 /** The screen behind `stdout`, whose text is coloured as `--color` and NO_COLOR say. */

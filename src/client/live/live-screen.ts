@@ -1,6 +1,6 @@
 /** Draws text repeatedly over the whole terminal. The earlier content scrolls up. */
 import { plainLines } from '../../command-tree/printed-text.js';
-import { colourMarks } from '../../command-tree/tones.js';
+import { settleMarks } from '../../command-tree/tones.js';
 import { cutToColumns } from '../../model/plain/display-width.js';
 import { wrapText } from '../../model/plain/wrap-text.js';
 import type { LiveOutput } from './live-output.js';
@@ -43,10 +43,9 @@ export class LiveScreen {
             ...all.slice(0, room - status.length - 1),
             `... and ${all.length - room + status.length + 1} lines more`,
           ];
-    const lines = [...shown, ...status].map((line) => {
-      const cut = columns === 0 ? line : cutToColumns(line, columns);
-      return this.#output.isColoured ? colourMarks(cut) : cut;
-    });
+    const lines = [...shown, ...status].map((line) =>
+      settleMarks(columns === 0 ? line : cutToColumns(line, columns), this.#output.isColoured),
+    );
     const scrolled = this.#isFirst ? '\n'.repeat(room) : '';
     this.#isFirst = false;
     return this.#output.write(

@@ -4,7 +4,6 @@ import type { InstanceLog } from '../../api/routes/instances/log-routes.js';
 import type { InputOf } from '../../command-tree/commands.js';
 import { pathPart } from '../../command-tree/runs/api-calls.js';
 import { logQuery } from '../../command-tree/runs/instance-runs.js';
-import { ansi } from '../../command-tree/tones.js';
 import { MAX_LOG_LINES } from '../../model/plain/command-limits.js';
 import { toPlainText } from '../../telemetry/plain-text.js';
 import type { ApiClient } from '../api-client.js';
@@ -88,8 +87,6 @@ function pieceOf(log: InstanceLog): LogPiece {
   return { first: firstOf(log), lines: log.lines, times: log.times };
 }
 
-/** The colours of the ids before merged lines: cyan, yellow, green, magenta, blue, red. */
-const PREFIX_CODES = [36, 33, 32, 35, 34, 31];
 const COLOUR = /(\x1b\[[\d;]{0,32}m)/;
 
 /** The line with the colours that its program gave it, without any other control sequence. */
@@ -107,13 +104,10 @@ export type LogPrinter = (id: string, piece: LogPiece) => Promise<boolean>;
 
 /** `isPrefixed`: each line begins with its instance, because there are several. */
 export function logPrinter(output: LiveOutput, isPrefixed: boolean): LogPrinter {
-  const ids: string[] = [];
   const plain = output.isColoured ? withColoursOnly : toPlainText;
-  const prefixOf = (id: string): string => {
-    if (!ids.includes(id)) ids.push(id);
-    const code = PREFIX_CODES[ids.indexOf(id) % PREFIX_CODES.length] ?? 0;
-    return output.isColoured ? ansi(code, `[${id}]`) : `[${id}]`;
-  };
+  // The colour tells ids apart, so it comes from the id.
+  const prefixOf = (id: string) =>
+    output.isColoured ? `\x1b[${31 + (Number.parseInt(id, 36) % 6)}m[${id}]\x1b[0m` : `[${id}]`;
   return async (id, piece) => {
     if ('gap' in piece) {
       const { first, last } = piece.gap;

@@ -33,8 +33,8 @@ export async function printLogs(
   part: WantedPart,
   output: LiveOutput,
 ): Promise<void> {
-  const { instance, ids } = await logsOf(api, name);
-  await printMerged(api, ids, wholePart(part, ids), logPrinter(output, instance === undefined));
+  const { ids, whole, printer } = await logsOf(api, name, part, output);
+  await printMerged(api, ids, whole, printer);
 }
 
 /** Prints the log until the instance has ended. Throws a ClientError. */
@@ -44,17 +44,15 @@ export async function followLogs(
   wanted: WantedPart,
   output: LiveOutput,
 ): Promise<void> {
-  const { configuration, instance, ids } = await logsOf(api, name);
-  const part = wholePart(wanted, ids);
-  const printer = logPrinter(output, instance === undefined);
+  const { ids, whole: part, ...logs } = await logsOf(api, name, wanted, output);
   const { timestamps } = part;
   const starts = new Map<string, LogStart>();
-  const nexts = ids.length > 1 ? await printMerged(api, ids, part, printer) : undefined;
+  const nexts = ids.length > 1 ? await printMerged(api, ids, part, logs.printer) : undefined;
   for (const id of ids) {
     const since = nexts?.get(id);
     starts.set(id, since === undefined ? await startOf(api, id, part) : { since });
   }
-  await new FollowedLogs({ api, output, printer, configuration, instance, timestamps, starts }).run();
+  await new FollowedLogs({ api, output, ...logs, timestamps, starts }).run();
 }
 
 /** Writes a line to an instance, and prints what follows in its log for a while. Throws a ClientError. */
@@ -73,16 +71,8 @@ export async function executeAndFollow(
 
 const EVERYTHING = { since: undefined, until: undefined, previous: false, timestamps: false };
 
-function wholePart(part: WantedPart, ids: readonly string[]): LogPart {
-  return { ...part, tail: part.tail ?? (ids.length > 1 ? TAIL_OF_SEVERAL : DEFAULT_LOG_LINES) };
-}
-
 /** A piece of a log, with the time of its last line; '': it is not known. */
-interface TimedPiece {
-  readonly id: string;
-  readonly at: string;
-  readonly piece: LogPiece;
-}
+type TimedPiece = Readonly<{ id: string; at: string; piece: LogPiece }>;
 
 /** Prints logs, those of several instances by time. Returns the number of the next line of each. Throws a ClientError. */
 async function printMerged(
@@ -134,17 +124,22 @@ async function* merged(logs: readonly AsyncGenerator<TimedPiece>[]): AsyncGenera
  * Finds the logs that `name` means. `instance` undefined: the name is a configuration, and all its instances are
  * meant. `ids`: the existing instances, the oldest first.
  */
-async function logsOf(api: ApiClient, name: string) {
-  const instance = await find<InstanceInfo>(api, `/instances/${pathPart(name)}`);
-  if (instance !== undefined)
-    return { configuration: instance.configurationName, instance: name, ids: [name] };
-  const all = await api.get<InstanceInfo[]>('/instances');
+async function logsOf(api: ApiClient, name: string, part: WantedPart, output: LiveOutput) {
+  const of = await find<InstanceInfo>(api, `/instances/${pathPart(name)}`);
+  const all = of === undefined ? await api.get<InstanceInfo[]>('/instances') : [of];
   const ids = all
-    .filter(({ configurationName }) => configurationName === name)
+    .filter(({ id, configurationName }) => id === name || configurationName === name)
     .sort(byConfiguration)
     .map(({ id }) => id);
   const isKnown = ids.length > 0 || (await find(api, `/configurations/${pathPart(name)}`)) !== undefined;
-  if (isKnown) return { configuration: name, instance: undefined, ids };
+  if (isKnown)
+    return {
+      configuration: of?.configurationName ?? name,
+      instance: of?.id,
+      ids,
+      printer: logPrinter(output, of === undefined),
+      whole: { ...part, tail: part.tail ?? (ids.length > 1 ? TAIL_OF_SEVERAL : DEFAULT_LOG_LINES) },
+    };
   throw new ClientError(
     EXIT.notFound,
     `there is no instance and no configuration ${quoteText(name)}: "drover instance list" shows all`,

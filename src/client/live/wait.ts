@@ -22,13 +22,13 @@ const ofConfigurations = (names: readonly string[]) => ({ filter: { configuratio
  * For each kind: the topics that its conditions need, the API path of its things, and the function that prints why a
  * thing is in its state.
  */
-export const KIND_OF: Readonly<
+const KIND_OF: Readonly<
   Record<
     Kind,
     {
       readonly topics: (names: readonly string[]) => WantedTopics;
       readonly path: string;
-      readonly render: (explanation: never, columns?: number) => string;
+      readonly render: (explanation: never) => string;
     }
   >
 > = {

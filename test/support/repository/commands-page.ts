@@ -3,7 +3,7 @@
  * by hand.
  */
 import { Command, type Option } from 'commander';
-import { ALIASES, SHORT } from '../../../src/client/aliases.js';
+import { ALIASES } from '../../../src/client/aliases.js';
 import { ClientHost } from '../../../src/client/commands/client-host.js';
 import { addOwnCommands } from '../../../src/client/commands/own-commands.js';
 import { addCommands } from '../../../src/command-tree/build-tree.js';
@@ -58,11 +58,10 @@ export function withTables(page: string): string {
       ['typed', 'is'],
       [
         ...ALIASES.map(([verb, nouns, path]) => [
-          code(`drover ${verb} ${nouns.split(' ')[0]}`),
+          code(`drover ${verb} ${nouns.split(' ')[0]}`.replace('  ', ' ')),
           code(`drover ${path}`),
         ]),
         [code('drover get config <name>'), code('drover config show <name>')],
-        ...Object.entries(SHORT).map(([name, path]) => [code(`drover ${name}`), code(`drover ${path}`)]),
         [code('drover restart <id>'), code('drover instance restart <id>')],
         [code('drover restart <configuration>'), code('drover config restart <configuration>')],
         [code('drover stop <id>'), code('drover instance stop <id>')],

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { describeDifference } from '../../../src/command-tree/groups/configuration-diff-text.js';
 import { renderTable } from '../../../src/command-tree/table.js';
-import { colourMarks } from '../../../src/command-tree/tones.js';
+import { settleMarks } from '../../../src/command-tree/tones.js';
 import { CommandOutput, MAX_OUTPUT_BYTES } from '../../../src/console/output.js';
 import { splitLine } from '../../../src/console/split-line.js';
 import { differencesOf } from '../../../src/model/field-differences.js';
@@ -82,7 +82,7 @@ describe('a table', () => {
       ['ef34gh', 'STOPPED', 'it is STOPPED'],
     ];
     const text = renderTable(head, rows, { isColoured: true });
-    expect(colourMarks(text)).toBe(
+    expect(settleMarks(text, true)).toBe(
       'ID      STATE    MESSAGE\nab12cd  \x1b[32mONLINE\x1b[0m\nef34gh  \x1b[90mSTOPPED\x1b[0m  it is STOPPED',
     );
     expect(displayWidth(text.split('\n')[1] ?? '')).toBe('ab12cd  ONLINE'.length);
