@@ -45,7 +45,8 @@ export function addClientCommands(program: Command, surroundings: ClientSurround
   addOwnCommands(program, host);
   addAliases(program, treeHost, host);
   addExtensionCommands(program, host);
-  refuseUnknownCommands(program);
+  // The program itself has a command for unknown words, which may be those of extensions.
+  for (const group of program.commands) if (group.commands.length > 0) refuseUnknownCommands(group);
   finishHelp(program);
 }
 

@@ -1,6 +1,7 @@
 /** `drover describe`: what several commands say of one thing, one after the other. */
-import { type CommandPath, descriptionOf, runCommand, type Shown } from '../command-tree/commands.js';
+
 import type { View } from '../command-tree/command.js';
+import { type CommandPath, descriptionOf, runCommand, type Shown } from '../command-tree/commands.js';
 import type { ApiCalls } from '../command-tree/runs/api-calls.js';
 import { ClientError, EXIT } from '../command-tree/runs/client-error.js';
 import { commandRuns } from '../command-tree/runs/command-runs.js';

@@ -5,14 +5,14 @@ import { pathOf, usageOf } from '../command-tree/help/usage.js';
 export const HELP_SCREEN = `Drover keeps declared processes running, on one machine or many.
 
 Everyday
-  status, ps, top, describe      is all well; what runs and uses; one thing in full
+  status, ps, top, describe      is all well; what runs, and uses; one in full
   logs, attach, exec             what it writes, its terminal, a line to it
   restart, stop, scale, wait     by id or configuration; wait until it is so
 Change
   edit, apply, delete            in an editor or from files; before: validate,
   history, rollback, rollout     plan, diff, render; how it goes, and back
 Look
-  get, instance, config, template, cp, extension, ui
+  events, get, instance, config, template, cp, extension, ui
 Cluster
   cluster, key, session          nodes, drains, join tokens; who may do what
 Node

@@ -52,14 +52,16 @@ export const INSTANCE_COMMANDS = {
     usage: '[configuration]',
     about: 'all instances, or those of one configuration',
     declare: (command) =>
-      void declareList(declareFilter(command), INSTANCE_ORDERS, STATES)
-        .addOption(
-          new Option(
-            '--left',
-            'directories of static instances that are gone; "instance adopt" takes one up',
-          ).conflicts('watch'),
-        ),
-    input: (configuration: string | undefined, { left = false, ...options }: ListOptions & InstanceFilter & { left?: boolean }) => ({
+      void declareList(declareFilter(command), INSTANCE_ORDERS, STATES).addOption(
+        new Option(
+          '--left',
+          'directories of static instances that are gone; "instance adopt" takes one up',
+        ).conflicts('watch'),
+      ),
+    input: (
+      configuration: string | undefined,
+      { left = false, ...options }: ListOptions & InstanceFilter & { left?: boolean },
+    ) => ({
       ...options,
       configuration: configuration ?? options.configuration,
       left,

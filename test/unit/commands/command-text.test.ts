@@ -72,7 +72,7 @@ describe('a table', () => {
     expect(headAt(55)).toMatch(/^ID +NODE +PID +MESSAGE$/);
     expect(headAt(45)).toMatch(/^ID +NODE +MESSAGE$/);
     expect(renderTable(head, rows, { columns: 45 })).toContain('exited with code 2, restart 20 in 52 s');
-    expect(renderTable(head, rows, { columns: 18 })).toContain('\nab12cd  amsterd…');
+    expect(headAt(18)).toMatch(/^ID +MESSAGE$/);
   });
 
   it('colours states on a terminal, with marks that take no column', () => {
