@@ -42,7 +42,7 @@ export const ALIASES: readonly (readonly [verb: 'get' | 'delete' | '', nouns: st
 
 /** What `describe` says of each kind, one after the other; the first is the data for programs. */
 const DESCRIBED = {
-  instance: ['instance info', 'instance why', 'rollout status'],
+  instance: ['instance info', 'instance why'],
   config: ['config show', 'config why', 'rollout status', 'config history'],
   node: ['cluster why'],
 } as const satisfies Readonly<Record<string, readonly CommandPath[]>>;
@@ -75,8 +75,7 @@ function addDescribe(program: Command, host: TreeHost, client: ClientHost): void
     const command = addCommand(group, DESCRIBED[kind][0], host, kind).aliases(also);
     command.description(group.description()).action(show(command, kind));
   }
-  client.addOutput(group);
-  client.addTarget(group);
+  client.addShown(group);
   group.action(show(group));
 }
 

@@ -53,8 +53,7 @@ export function addClientCommands(program: Command, surroundings: ClientSurround
 function treeHostOf(host: ClientHost): TreeHost {
   return {
     addOptions: (command, path) => {
-      host.addOutput(command);
-      host.addTarget(command);
+      host.addShown(command);
       if (path === undefined) return;
       if (WATCHED.has(path))
         command.option('-w, --watch', 'go on with what changes: drawn again on a terminal, else row by row');

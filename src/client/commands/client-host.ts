@@ -49,7 +49,13 @@ export class ClientHost {
     );
   }
 
-  /** Adds the options that choose the master. */
+  /** Adds the options of a command that prints what a master says. */
+  addShown(command: Command, formats?: readonly Format[]): void {
+    this.addOutput(command, formats);
+    this.addTarget(command);
+  }
+
+  /** Adds the options that choose the master, and `--color`. */
   addTarget(command: Command): void {
     command
       .option('--context <name>', 'the master to talk to, by its name in "drover context list"')

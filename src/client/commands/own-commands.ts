@@ -53,8 +53,7 @@ function addEdit(program: Command, host: ClientHost): void {
       'change a configuration in your editor ($VISUAL, $EDITOR, vi); changes of others are not overwritten',
     )
     .argument('<name...>');
-  host.addOutput(command);
-  host.addTarget(command);
+  host.addShown(command);
   command.action(async (words: readonly string[]) => {
     const hasKind = words.length === 2 && /^config(?:uration)?s?$/.test(words[0] ?? '');
     const [name = '', ...more] = hasKind ? words.slice(1) : words;
@@ -164,6 +163,8 @@ function addWait(program: Command, host: ClientHost): void {
     const typed = [...KINDS, 'commit' as const].find((one) => one === word);
     const names = typed === undefined ? [word, ...rest] : rest;
     if (names.length === 0) throw invalid(`name the ${word} to wait for`);
+    if (typed === undefined && rest.length > 0)
+      throw usageError(`${word} is no kind to wait for: there are ${[...KINDS, 'commit'].join(', ')}`);
     if (typed === 'commit') {
       const { waitForCommits } = await import('../live/wait-commit.js');
       const wanted = COMMIT_GOALS.find((one) => one === (goal ?? 'in-force'));
@@ -189,8 +190,7 @@ function addRolloutWatch(program: Command, host: ClientHost): void {
   const command = group
     .command('watch <name>')
     .description('say each step of a rollout until it ends; exit code 1 unless it is complete then');
-  host.addOutput(command);
-  host.addTarget(command);
+  host.addShown(command);
   command.action(async (name: string, options: ClientOptions) => {
     const { watchRollout } = await import('../live/rollout-watch.js');
     const isJson = options.output === 'json';
@@ -206,8 +206,7 @@ function addEvents(program: Command, host: ClientHost): void {
     .option('-f, --follow', 'go on with what happens')
     .option('--node <id>', 'only of this node')
     .option('--since <when>', 'only from a time (2026-01-31T12:00:00Z) or an age (10m) on', logPoint);
-  host.addOutput(command);
-  host.addTarget(command);
+  host.addShown(command);
   command.action(async (configuration: string | undefined, options: ClientOptions & EventsOptions) => {
     const { follow = false, node, since } = options;
     if (since !== undefined && 'line' in since)
@@ -236,8 +235,7 @@ function addTop(program: Command, host: ClientHost): void {
     .description('what instances use of CPU and memory; live on a terminal, else once')
     .addOption(new Option('--sort <by>', 'what the most is of').choices(['cpu', 'memory']).default('cpu'))
     .option('--once', 'also on a terminal');
-  host.addOutput(command);
-  host.addTarget(command);
+  host.addShown(command);
   command.action(
     async (
       configuration: string | undefined,
@@ -259,8 +257,7 @@ function addCopy(program: Command, host: ClientHost): void {
     .description(
       'copy files into a template or out of it: group/name:PATH is in a template, - is stdin or stdout',
     );
-  host.addOutput(command, ['table', 'json', 'yaml']);
-  host.addTarget(command);
+  host.addShown(command, ['table', 'json', 'yaml']);
   command.action(async (from: string, to: string) => {
     const options = command.optsWithGlobals<ClientOptions>();
     const { copyOf } = await import('../copy/copy-places.js');

@@ -1,7 +1,6 @@
 /** Draws text repeatedly over the whole terminal. The earlier content scrolls up. */
 import { plainLines } from '../../command-tree/printed-text.js';
 import { settleMarks } from '../../command-tree/tones.js';
-import { cutToColumns } from '../../model/plain/display-width.js';
 import { wrapText } from '../../model/plain/wrap-text.js';
 import type { LiveOutput } from './live-output.js';
 
@@ -44,7 +43,7 @@ export class LiveScreen {
             `... and ${all.length - room + status.length + 1} lines more`,
           ];
     const lines = [...shown, ...status].map((line) =>
-      settleMarks(columns === 0 ? line : cutToColumns(line, columns), this.#output.isColoured),
+      settleMarks(columns === 0 ? line : Array.from(line).slice(0, columns).join(''), this.#output.isColoured),
     );
     const scrolled = this.#isFirst ? '\n'.repeat(room) : '';
     this.#isFirst = false;

@@ -4,19 +4,8 @@ import { renderNodeExplanation } from '../../explain/render.js';
 import { countBy } from '../../model/plain/count-by.js';
 import { durationText, instantText } from '../../model/words.js';
 import type { ClusterStatus, ListedNode } from '../../operations/cluster-status.js';
-import {
-  type Columns,
-  declareList,
-  describe,
-  fieldsOf,
-  type ListOptions,
-  listOf,
-  noInput,
-  type Orders,
-  sortedBy,
-  tableOf,
-  type View,
-} from '../command.js';
+import { describe, fieldsOf, noInput, tableOf, type View } from '../command.js';
+import { type Columns, declareList, type ListOptions, listOf, type Orders, sortedBy } from '../list.js';
 import { offeredRuntimes } from '../runtime-text.js';
 import { describeDrain, markOf } from './drain-text.js';
 

@@ -20,18 +20,8 @@ import type { ConfigurationSummary, RemovedConfiguration } from '../../operation
 import type { ListedOverrides } from '../../operations/configuration-overrides.js';
 import type { ContentDiff, PastContent } from '../../operations/rollouts/configuration-history.js';
 import type { ShownRollout } from '../../operations/rollouts/rollouts.js';
-import {
-  type Columns,
-  declareList,
-  describe,
-  type ListOptions,
-  listOf,
-  messageText,
-  type Orders,
-  type Said,
-  sortedBy,
-  type View,
-} from '../command.js';
+import { describe, messageText, type Said, type View } from '../command.js';
+import { type Columns, declareList, type ListOptions, listOf, type Orders, sortedBy } from '../list.js';
 import { describeFileErrors, describeRemoved, describeWarnings } from '../file-errors.js';
 import { wholeNumber } from '../parsers.js';
 import {

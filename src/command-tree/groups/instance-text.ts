@@ -7,7 +7,8 @@ import type { InstanceDetails } from '../../api/routes/instances/instance-detail
 import type { InstanceInfo } from '../../model/instance.js';
 import { hostPort } from '../../model/plain/host-port.js';
 import { countText, durationText } from '../../model/words.js';
-import { type Columns, fieldsOf, type Orders } from '../command.js';
+import { fieldsOf } from '../command.js';
+import { type Columns, type Orders } from '../list.js';
 
 const COMMON: Columns<InstanceInfo> = {
   ID: ({ id }) => id,

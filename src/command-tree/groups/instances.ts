@@ -10,7 +10,8 @@ import type { InstanceInfo } from '../../model/instance.js';
 import { MAX_CREATED } from '../../model/plain/command-limits.js';
 import { SENDABLE_SIGNALS, type SendableSignal } from '../../model/plain/sendable-signals.js';
 import type { LeftDirectories } from '../../model/run/left-directory.js';
-import { declareList, describe, type ListOptions, listOf, messageText, sortedBy } from '../command.js';
+import { describe, messageText } from '../command.js';
+import { declareList, type ListOptions, listOf, sortedBy } from '../list.js';
 import { wholeNumber } from '../parsers.js';
 import {
   type Acted,

@@ -29,7 +29,7 @@ export function addHelpCommand(program: Command, host: TreeHost): void {
   });
 }
 
-/** Returns the command or group that the words name. Throws a CommanderError. */
+/** Returns the command or group that the words name. Throws DRV_COMMAND_INVALID. */
 function find(program: Command, words: readonly string[]): Command {
   let command = program;
   for (const word of words) {

@@ -1,6 +1,8 @@
 /** Refuses a word that is no command, with the command that was probably meant: by its letters, or by its meaning. */
-import { type Command, CommanderError } from 'commander';
+import type { Command } from 'commander';
 import { nearestName } from '../../configuration-files/nearest-name.js';
+import type { DroverError } from '../../model/errors.js';
+import { invalid } from '../command.js';
 import { pathOf } from './usage.js';
 
 /** Commands, and the words that kubectl, docker, pm2, systemctl and their like have for them. */
@@ -31,7 +33,7 @@ export function refuseUnknownCommands(group: Command): void {
   for (const child of group.commands) if (child.commands.length > 0) refuseUnknownCommands(child);
 }
 
-export function unknownCommand(parent: Command, typed: string): CommanderError {
+export function unknownCommand(parent: Command, typed: string): DroverError {
   const prefix = parent.parent === null ? '' : `${pathOf(parent)} `;
   const known = Object.entries(MEANINGS)
     .filter(([, words]) => words.split(' ').includes(typed.toLowerCase()))
@@ -43,9 +45,7 @@ export function unknownCommand(parent: Command, typed: string): CommanderError {
   const nearest = nearestName(typed, names);
   const meant = known.find((path) => prefix !== '' && path.startsWith(prefix)) ?? known[0];
   const hint = meant ?? (nearest && `${prefix}${nearest}`);
-  return new CommanderError(
-    1,
-    'commander.unknownCommand',
-    `error: unknown command '${prefix}${typed}'${hint === undefined ? '' : `\n(Did you mean ${hint}?)`}`,
+  return invalid(
+    `unknown command '${prefix}${typed}'${hint === undefined ? ': "help" lists all' : `. Did you mean ${hint}?`}`,
   );
 }

@@ -25,7 +25,7 @@ export function nodeRuns(api: ApiCalls) {
     'cluster drain': async ({ node, deadlineSeconds }, { confirm }) => {
       const { instances = 0 } = (await listNodes(api)).find(({ nodeId }) => nodeId === node) ?? {};
       const players = deadlineSeconds === 0 ? ', without waiting for players' : '';
-      if (instances > 1)
+      if (instances > (deadlineSeconds === 0 ? 0 : 1))
         await confirm({
           what: `${instances} instances of node ${node} are moved to others${players}`,
           list: [],

@@ -12,16 +12,3 @@ export function displayWidth(text: string): number {
   for (const character of text) width += NO_COLUMN.test(character) ? 0 : TWO_COLUMNS.test(character) ? 2 : 1;
   return width;
 }
-
-/** The beginning of `text` that fits into the columns. */
-export function cutToColumns(text: string, columns: number): string {
-  if (displayWidth(text) <= columns) return text;
-  let cut = '';
-  let width = 0;
-  for (const character of text) {
-    width += displayWidth(character);
-    if (width > columns) break;
-    cut += character;
-  }
-  return cut;
-}

@@ -18,29 +18,11 @@ export function wrapText(text: string, width: number): string {
 }
 
 function wrapLine(line: string, width: number): string[] {
-  const lead = /^.*\S {2,}(?=\S)/.exec(line)?.[0] ?? '';
-  const blanks = /^ */.exec(line)?.[0].length ?? 0;
-  const leadWidth = displayWidth(lead);
-  if (leadWidth > 0 && leadWidth <= width * HANGING_SHARE)
-    return words(line.slice(lead.length), lead, ' '.repeat(leadWidth), width);
-  const indent = ' '.repeat(blanks === 0 ? 0 : blanks + 2);
-  if (lead === '') return words(line.slice(blanks), ' '.repeat(blanks), indent, width);
-  return [lead.trimEnd(), ...words(line.slice(lead.length), '    ', '    ', width)];
-}
-
-/** Returns `text` after `first`, and its further lines after `indent`. */
-function words(text: string, first: string, indent: string, width: number): string[] {
-  const lines: string[] = [];
-  let line = first;
-  let isEmpty = true;
-  for (const word of text.split(' ')) {
-    if (!isEmpty && displayWidth(line) + 1 + displayWidth(word) > width) {
-      lines.push(line);
-      line = indent;
-      isEmpty = true;
-    }
-    line += isEmpty ? word : ` ${word}`;
-    isEmpty = false;
-  }
-  return [...lines, line];
+  const lead = /^.*\S {2,}(?=\S)|^ */.exec(line)?.[0] ?? '';
+  const hasRoom = displayWidth(lead) <= width * HANGING_SHARE;
+  const indent = hasRoom ? displayWidth(lead) : 4;
+  const part = new RegExp(`\\S.{0,${Math.max(0, width - indent - 1)}}(?= |$)|\\S+`, 'g');
+  const parts = line.slice(lead.length).match(part) ?? [];
+  const lines = parts.map((words) => ' '.repeat(indent) + words);
+  return hasRoom ? [lead + (parts[0] ?? ''), ...lines.slice(1)] : [lead.trimEnd(), ...lines];
 }

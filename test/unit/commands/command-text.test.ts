@@ -90,7 +90,7 @@ describe('a table', () => {
 
   it.each([
     ['prose between words', 'one two three four five', ['one two three', 'four five']],
-    ['an indented line', '  one two three four', ['  one two three', '    four']],
+    ['an indented line', '  one two three four', ['  one two three', '  four']],
     ['a last column below itself', '  next  one two three', ['  next  one two', '        three']],
     [
       'a last column without room on the next line',
