@@ -11,6 +11,7 @@ import type { ExtensionCommand } from '../extensions/extension.js';
 import type { ExtensionRegistry } from '../extensions/registry.js';
 import type { Clock } from '../loop/clock.js';
 import { DroverError, messageOf } from '../model/errors.js';
+import { wrapText } from '../model/plain/wrap-text.js';
 import { PartFailed } from './failure.js';
 import type { CommandOutput } from './output.js';
 
@@ -56,7 +57,10 @@ export function buildTree(context: CommandContext): Command {
   const isForPrograms = (command: Command): boolean => command.opts<{ output: string }>().output === 'json';
   const show = async (shown: Shown, command: Command): Promise<void> => {
     if (isForPrograms(command)) output.printJson(shown.json());
-    else output.print(await shown.text({ columns, now: clock.now(), isWide: false }));
+    else {
+      const text = await shown.text({ columns, now: clock.now(), isWide: false });
+      output.print(columns === undefined || shown.isVerbatim === true ? text : wrapText(text, columns));
+    }
   };
   const runs = commandRuns(api);
   addCommands(program, {

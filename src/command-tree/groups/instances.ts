@@ -72,9 +72,7 @@ export const INSTANCE_COMMANDS = {
       const shown = sortedBy(found, INSTANCE_ORDERS, sort).slice(0, MAX_ROWS);
       const columns = view.isWide ? WIDE_INSTANCE_COLUMNS : INSTANCE_COLUMNS;
       const none =
-        configuration === undefined
-          ? 'there are no such instances'
-          : `${configuration} has no such instances`;
+        configuration === undefined ? 'there are no instances' : `${configuration} has no instances`;
       const table = listOf(view, columns, shown, none);
       const more = found.length - shown.length;
       return more === 0

@@ -38,6 +38,10 @@ export const NODE_OPERATION_COMMANDS = {
     },
     names: ({ nodeId }) => [nodeId],
     mayAsk: true,
+    destroys: ({ node, deadlineSeconds }) =>
+      deadlineSeconds === 0
+        ? `the instances of node ${node} are moved without waiting for players`
+        : undefined,
   }),
   'cluster forget': describe({
     usage: '<node>',

@@ -24,12 +24,9 @@ export function nodeRuns(api: ApiCalls) {
     'cluster uncordon': ({ node }) => api.send('DELETE', `${nodePath(node)}/cordon`),
     'cluster drain': async ({ node, deadlineSeconds }, { confirm }) => {
       const { instances = 0 } = (await listNodes(api)).find(({ nodeId }) => nodeId === node) ?? {};
-      const players = deadlineSeconds === 0 ? ', without waiting for players' : '';
-      if (instances > (deadlineSeconds === 0 ? 0 : 1))
-        await confirm({
-          what: `${instances} instances of node ${node} are moved to others${players}`,
-          list: [],
-        });
+      // A drain that waits for nobody is asked about in any case, by its `destroys`.
+      if (instances > 1 && deadlineSeconds > 0)
+        await confirm({ what: `${instances} instances of node ${node} are moved to others`, list: [] });
       return api.send('PUT', `${nodePath(node)}/drain`, { deadlineSeconds });
     },
     'cluster forget': async ({ node, force, keepToken }) => {
