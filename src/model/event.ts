@@ -20,6 +20,7 @@ const eventKindSchema = z.enum([
   'removed',
   'lost',
   'rollout',
+  'added',
   'changed',
   'deleted',
   'file',
@@ -86,7 +87,9 @@ export function textOfEvent(event: EventRecord): string {
   const verb = VERBS[kind];
   if (verb !== undefined) {
     const place = node === null ? '' : ` ${PREPOSITIONS[kind] ?? 'on'} ${node}`;
-    return `${subjectOf(event)} ${count === 1 ? verb[0] : verb[1]}${place}${because}${actor}`;
+    const isOne = numberOf(event) === 1;
+    const times = isOne && count > 1 ? `, ${count} times` : '';
+    return `${subjectOf(event)} ${isOne ? verb[0] : verb[1]}${place}${times}${because}${actor}`;
   }
   switch (kind) {
     case 'crashed':
@@ -95,6 +98,8 @@ export function textOfEvent(event: EventRecord): string {
         : `${configuration}: ${countText(count, 'end')} that nobody asked for, of ${namesOf(event)}; the last one${because}`;
     case 'rollout':
       return `the rollout of ${configuration} ${detail ?? ''}${actor}`;
+    case 'added':
+      return `${configuration} was added${because}${actor}`;
     case 'changed':
       return `${configuration} changed${because}${actor}`;
     case 'deleted':
@@ -108,8 +113,15 @@ export function textOfEvent(event: EventRecord): string {
   }
 }
 
-function subjectOf({ count, configuration, instances: [first] }: EventRecord): string {
-  return count === 1 && first !== undefined ? `${first} of ${configuration}` : `${count} of ${configuration}`;
+/** How many instances the event is about. Past the ids that it names, its count stands for them. */
+function numberOf({ count, instances }: EventRecord): number {
+  return instances.length === 0 || instances.length === MAX_EVENT_INSTANCES ? count : instances.length;
+}
+
+function subjectOf(event: EventRecord): string {
+  const { configuration, instances } = event;
+  const number = numberOf(event);
+  return `${number === 1 && instances[0] !== undefined ? instances[0] : number} of ${configuration}`;
 }
 
 function namesOf({ instances }: EventRecord): string {

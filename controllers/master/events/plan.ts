@@ -161,6 +161,15 @@ export function eventsOfHistory(
 ): NewEvent[] {
   const last = after?.contents.at(-1);
   if (last === undefined || last.number === before?.contents.at(-1)?.number) return [];
-  const commit = last.commit === null ? '' : ` of commit ${last.commit.slice(0, 8)}`;
-  return [{ kind: 'changed', configuration: name, detail: `content ${last.number}${commit}`, by: last.key }];
+  const commit = last.commit === null ? undefined : `commit ${last.commit.slice(0, 8)}`;
+  const by = last.key;
+  if (last.number === 1) return [{ kind: 'added', configuration: name, detail: commit, by }];
+  return [
+    {
+      kind: 'changed',
+      configuration: name,
+      detail: `content ${last.number}${commit === undefined ? '' : ` of ${commit}`}`,
+      by,
+    },
+  ];
 }

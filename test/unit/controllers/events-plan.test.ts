@@ -185,6 +185,8 @@ describe('folding', () => {
     expect(one && textOfEvent(one)).toBe('2 of survival moved from ams-2');
     expect(one).toMatchObject({ at: 1000, until: 31_000, instances: ['aaaaaa', 'bbbbbb'] });
     expect(fold(first, moved('bbbbbb', 70_000))).toBeUndefined();
+    const again = fold(first, moved('aaaaaa', 2000));
+    expect(again && textOfEvent(again)).toBe('aaaaaa of survival moved from ams-2, 2 times');
   });
 
   it('keeps apart what differs in place or author, and joins the exits of a crash loop', () => {

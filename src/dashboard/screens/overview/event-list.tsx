@@ -10,7 +10,7 @@ import { text } from './text.js';
 const MOST = 12;
 const BAD: ReadonlySet<EventKind> = new Set(['crashed', 'failed', 'waiting', 'lost', 'file']);
 const GOOD: ReadonlySet<EventKind> = new Set(['up', 'finished']);
-const BUSY: ReadonlySet<EventKind> = new Set(['made', 'moved', 'replaced', 'rollout', 'changed']);
+const BUSY: ReadonlySet<EventKind> = new Set(['made', 'moved', 'replaced', 'rollout', 'added', 'changed']);
 
 export function EventList() {
   const events = [...useEntries('events').values()].sort((a, b) => b.until - a.until).slice(0, MOST);

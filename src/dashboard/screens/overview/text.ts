@@ -45,6 +45,7 @@ export const text = {
     removed: 'Removed',
     lost: 'Lost',
     rollout: 'Rollout',
+    added: 'Added',
     changed: 'Changed',
     deleted: 'Deleted',
     file: 'File',
