@@ -67,11 +67,7 @@ export async function start({ root, version, acceptOlder }: StartOptions): Promi
   const lines =
     daemon instanceof MemberNode
       ? daemon.describe({ hasPrompt })
-      : await describeWelcome(
-          daemon,
-          hasPrompt,
-          await dashboardLines(daemon, output.isTTY === true, version),
-        );
+      : describeWelcome(daemon, hasPrompt, await dashboardLines(daemon, output.isTTY === true, version));
   output.write(`${lines.join('\n')}\n`);
   prompt?.start({
     commands: daemon.commands,

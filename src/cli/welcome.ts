@@ -19,11 +19,11 @@ const PACKAGE = fileURLToPath(new URL('../..', import.meta.url));
 const EXAMPLE = ['configurations', 'templates'];
 
 /** `hasPrompt`: a prompt follows the text. `dashboard`: the lines about the dashboard; empty: there is no dashboard. */
-export async function describeWelcome(
+export function describeWelcome(
   daemon: Daemon,
   hasPrompt: boolean,
   dashboard: readonly string[],
-): Promise<readonly string[]> {
+): readonly string[] {
   const { configuration, paths, apiUrl, apiCertificate } = daemon;
   const certificate = apiCertificate?.describe(Date.now());
   const isOwn = certificate?.source === 'cluster';
@@ -31,7 +31,7 @@ export async function describeWelcome(
     '',
     `Drover is running as node ${configuration.nodeId} in ${paths.root}`,
     '',
-    ...(await describeInstances(daemon.instances(), paths.root)),
+    ...describeInstances(daemon.instances(), paths.root),
     ...daemon.fileErrors().map((line) => `  broken   configurations/${line}`),
     '',
     `  API      ${apiUrl}`,
@@ -51,7 +51,7 @@ export async function describeWelcome(
   ];
 }
 
-async function describeInstances(instances: readonly InstanceRecord[], root: string): Promise<string[]> {
+function describeInstances(instances: readonly InstanceRecord[], root: string): string[] {
   if (instances.length === 0)
     return [
       '  No instances yet: put a JSON file into configurations/. For an example, two small web servers:',
@@ -67,7 +67,9 @@ async function describeInstances(instances: readonly InstanceRecord[], root: str
       status.pid === NO_HOST_PID ? 'container' : status.pid && `pid ${status.pid}`,
       status.message,
     ]);
-  const lines = (await renderTable([], rows)).split('\n').map((line) => `  ${line}`);
+  const lines = renderTable([], rows)
+    .split('\n')
+    .map((line) => `  ${line}`);
   return instances.length > rows.length
     ? [...lines, `  ... and ${instances.length - rows.length} more`]
     : lines;

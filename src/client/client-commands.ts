@@ -2,18 +2,19 @@
  * All client commands: those of the console, those that only the client has, and kubectl's names for them. Building
  * them loads only declarations; the code of a command is loaded when it runs.
  */
-import { type Command, CommanderError } from 'commander';
+import type { Command } from 'commander';
 import { addCommands, type TreeHost } from '../command-tree/build-tree.js';
 import { type CommandPath, descriptionOf, runCommand } from '../command-tree/commands.js';
+import { refuseUnknownCommands, unknownCommand } from '../command-tree/help/unknown-command.js';
 import { ClientError, EXIT, usageError } from '../command-tree/runs/client-error.js';
-import { nearestName } from '../configuration-files/nearest-name.js';
 import { addAliases } from './aliases.js';
 import type { ApiClient } from './api-client.js';
 import { ClientHost, type ClientOptions, type ClientSurroundings } from './commands/client-host.js';
 import { addGlobalOptions } from './commands/global-options.js';
 import { addOwnCommands } from './commands/own-commands.js';
 import { addContextCommands } from './contexts/context-program.js';
-import { noNames } from './print.js';
+import { finishHelp } from './help-screen.js';
+import { type ColorWhen, noNames } from './print.js';
 
 /** Short, because the help is also shown without the master's answer. */
 const HELP_PATIENCE_MS = 300;
@@ -37,17 +38,22 @@ export function addClientCommands(program: Command, surroundings: ClientSurround
   const treeHost = treeHostOf(host);
   addContextCommands(program, surroundings);
   addGlobalOptions(program);
+  program.hook('preAction', (_program, command) => {
+    host.color = command.opts<{ readonly color?: ColorWhen }>().color ?? 'auto';
+  });
   addCommands(program, treeHost);
   addOwnCommands(program, host);
-  addAliases(program, treeHost);
+  addAliases(program, treeHost, host);
   addExtensionCommands(program, host);
+  // The program itself has a command for unknown words, which may be those of extensions.
+  for (const group of program.commands) if (group.commands.length > 0) refuseUnknownCommands(group);
+  finishHelp(program);
 }
 
 function treeHostOf(host: ClientHost): TreeHost {
   return {
     addOptions: (command, path) => {
-      host.addOutput(command);
-      host.addTarget(command);
+      host.addShown(command);
       if (path === undefined) return;
       if (WATCHED.has(path))
         command.option('-w, --watch', 'go on with what changes: drawn again on a terminal, else row by row');
@@ -122,14 +128,4 @@ function addExtensionCommands(program: Command, host: ClientHost): void {
     const { runExtensionCommand } = await import('./commands/extension-runs.js');
     if (!(await runExtensionCommand(host, options, [name, ...words]))) throw unknownCommand(program, name);
   });
-}
-
-function unknownCommand(program: Command, name: string): CommanderError {
-  const names = program
-    .createHelp()
-    .visibleCommands(program)
-    .map((known) => known.name());
-  const nearest = nearestName(name, names);
-  const hint = nearest === undefined ? '' : `\n(Did you mean ${nearest}?)`;
-  return new CommanderError(1, 'commander.unknownCommand', `error: unknown command '${name}'${hint}`);
 }

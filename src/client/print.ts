@@ -3,7 +3,13 @@ import type { View } from '../command-tree/command.js';
 import type { Shown } from '../command-tree/commands.js';
 import { jsonText, plainLines } from '../command-tree/printed-text.js';
 import { ClientError, EXIT, usageError } from '../command-tree/runs/client-error.js';
+import type { Screen } from '../command-tree/table.js';
+import { settleMarks } from '../command-tree/tones.js';
 import { messageOf } from '../model/errors.js';
+import { wrapText } from '../model/plain/wrap-text.js';
+
+export const COLOR_WHEN = ['auto', 'always', 'never'] as const;
+export type ColorWhen = (typeof COLOR_WHEN)[number];
 
 export const FORMATS = ['table', 'wide', 'name', 'json', 'yaml'] as const;
 /** `markdown`: only for commands that list it among their formats. */
@@ -18,7 +24,7 @@ export async function textOf(shown: Shown, format: Format, screen: Omit<View, 'i
     case 'table':
     case 'wide': {
       const text = await shown.text({ ...screen, isWide: format === 'wide' });
-      return text === '' ? '' : plainLines(text);
+      return text === '' ? '' : screenText(text, screen, shown.isVerbatim);
     }
     case 'name': {
       if (shown.names === undefined) throw noNames();
@@ -38,6 +44,27 @@ export async function textOf(shown: Shown, format: Format, screen: Omit<View, 'i
       return stringify(JSON.parse(jsonText(shown.json())), { lineWidth: 0 });
     }
   }
+}
+
+/** Text for a person: plain lines, wrapped at the width of the screen, with its colours. */
+export function screenText(text: string, { columns, isColoured }: Screen, isVerbatim = false): string {
+  const plain = plainLines(text);
+  const wrapped = columns === undefined || isVerbatim ? plain : wrapText(plain, columns);
+  return settleMarks(wrapped, isColoured === true);
+}
+
+/** The screen behind `stdout`, whose text is coloured as `--color` and NO_COLOR say. */
+export function screenOf(
+  { isTTY, columns }: Partial<Pick<NodeJS.WriteStream, 'isTTY' | 'columns'>>,
+  color: ColorWhen,
+  { NO_COLOR = '', TERM }: NodeJS.ProcessEnv,
+): Screen {
+  const isUsual = isTTY === true && NO_COLOR === '' && TERM !== 'dumb';
+  return {
+    // Some terminals report a width of 0 because they do not know it.
+    columns: isTTY === true ? columns || undefined : undefined,
+    isColoured: color === 'always' || (color === 'auto' && isUsual),
+  };
 }
 
 export function noNames(): ClientError {

@@ -5,12 +5,10 @@
  */
 import type { Command } from 'commander';
 import { DroverError } from '../model/errors.js';
-import { type Cell, renderTable } from './table.js';
+import { type Cell, renderTable, type Screen } from './table.js';
 
 /** How to print for this reader: the terminal's width, the master's time for ages, and how much of a table. */
-export interface View {
-  /** Columns of the reader's terminal; undefined: tables are not cut. */
-  readonly columns: number | undefined;
+export interface View extends Screen {
   /** Unix milliseconds by the clock of the master, for ages. */
   readonly now: number;
   /** True: tables print their additional columns too. */
@@ -40,6 +38,8 @@ export interface CommandDescription<Input, Data> {
    * newer than the client.
    */
   readonly text: (data: Data, view: View, input: Input) => string | Promise<string>;
+  /** True: the text is data, such as JSON or a log, so its lines are not wrapped. */
+  readonly isVerbatim?: true;
   /** Makes the value that `-o json` prints; absent: the data is printed as it is. */
   readonly json?: (data: Data) => unknown;
   /** The names of the found objects, for `-o name`; absent: the objects have no names. */
@@ -65,31 +65,17 @@ export function describe<Input, Data>(
 }
 
 /** Returns a table that fits the reader's terminal, or the text `none` when there are no rows. */
-export async function tableOf(
-  { columns }: Pick<View, 'columns'>,
+export function tableOf(
+  screen: Screen,
   head: readonly string[],
   rows: readonly (readonly Cell[])[],
   none: string,
-): Promise<string> {
-  return rows.length === 0 ? none : await renderTable(head, rows, columns);
-}
-
-/** The columns of a table. A key is a header; its function makes the cell of a row. */
-export type Columns<Row> = Readonly<Record<string, (row: Row, now: number) => Cell>>;
-
-/** Makes the cells of the rows by `columns`, and returns their table as `tableOf` does. */
-export function listOf<Row>(
-  view: Pick<View, 'columns' | 'now'>,
-  columns: Columns<Row>,
-  rows: readonly Row[],
-  none: string,
-): Promise<string> {
-  const cells = rows.map((row) => Object.values(columns).map((cellOf) => cellOf(row, view.now)));
-  return tableOf(view, Object.keys(columns), cells, none);
+): string {
+  return rows.length === 0 ? none : renderTable(head, rows, screen);
 }
 
 /** Returns names and values, one below the other. Names without a value are left out. */
-export async function fieldsOf(fields: Readonly<Record<string, Cell>>): Promise<string> {
+export function fieldsOf(fields: Readonly<Record<string, Cell>>): string {
   const rows = Object.entries(fields).filter(
     ([, value]) => value !== null && value !== undefined && value !== '',
   );

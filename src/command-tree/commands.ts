@@ -72,6 +72,8 @@ export type CommandRuns = {
 export interface Shown {
   json(): unknown;
   text(view: View): string | Promise<string>;
+  /** True: the text is data, such as JSON or a log, so its lines are not wrapped. */
+  readonly isVerbatim?: boolean | undefined;
   /** The names of the found objects, for `-o name`; undefined: the objects have no names. */
   readonly names: (() => readonly string[]) | undefined;
   /** The part that failed; undefined: everything was done. */
@@ -108,7 +110,7 @@ export async function runCommand(
   call: RunCall,
 ): Promise<Shown> {
   // The cast is safe because description and run have the same path; TypeScript cannot see that.
-  const { text, json, names, failure } = descriptionOf(path);
+  const { text, json, names, failure, isVerbatim } = descriptionOf(path);
   const run = runs[path] as (input: unknown, call: RunCall) => unknown;
   const data = (await run(input, call)) as never;
   return {
@@ -116,5 +118,6 @@ export async function runCommand(
     text: (view) => text(data, view, input as never),
     names: names && (() => names(data)),
     failure: failure?.(data),
+    isVerbatim,
   };
 }

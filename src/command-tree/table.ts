@@ -1,50 +1,54 @@
 /** Prints aligned columns without borders, for people. Programs ask for JSON. */
-import { setImmediate as nextTurn } from 'node:timers/promises';
-
+import { displayWidth } from '../model/plain/display-width.js';
 import { toPlainText } from '../telemetry/plain-text.js';
+import { paint, toneOfState } from './tones.js';
 
-/** cli-table3 takes a quarter of a millisecond for a row. After this many rows the event loop gets a turn. */
-const ROWS_AT_ONCE = 20;
 const GAP = 2;
-/** The last column is not cut below this width. */
-const LEAST_LAST_COLUMN = 20;
-const WIDE_AT_MOST = 2;
-
-const NO_BORDERS = Object.fromEntries(
-  ['top', 'top-mid', 'top-left', 'top-right', 'bottom', 'bottom-mid', 'bottom-left', 'bottom-right']
-    .concat(['left', 'left-mid', 'mid', 'mid-mid', 'right', 'right-mid', 'middle'])
-    .map((part) => [part, '']),
-);
-
+/** The room for a last column of sentences. For it, other columns go. */
+const LEAST_LAST_COLUMN = 24;
+/** The columns that a narrow terminal does without, in this order; columns with nothing but blanks or 0 go before. */
+const DISPENSABLE = [
+  ...['REVISION', 'RUNTIMES', 'RUNTIME', 'REASON', 'PID', 'BEAT', 'VERSION', 'FILE', 'PORTS', 'TRUST'],
+  ...['CPU', 'RAM', 'INSTANCES', 'RESTARTS', 'CONTENT', 'KEY', 'WAITING', 'PROCESSES', 'CPU TIME', 'AGE'],
+  ...['ADDRESS', 'NODE'],
+];
+const STATES: ReadonlySet<string> = new Set(['STATE', 'STATUS', 'CONDITION', 'OUTCOME', 'ROLLOUT']);
 export type Cell = string | number | null | undefined;
+
+/** The reader's screen. */
+export interface Screen {
+  /** Columns of the terminal; undefined: all columns are shown, and nothing is cut. */
+  readonly columns?: number | undefined;
+  /** True: the text holds the marks of colours. */
+  readonly isColoured?: boolean | undefined;
+}
 
 /**
  * Returns the lines of a table, header first; no header when `head` is empty. A cell that is null, undefined or ''
- * is blank. `columns`: the width of the reader's terminal, to which the last column is cut. Undefined: nothing is
- * cut.
+ * is blank. On a narrow screen the less important columns go. The last column is whole: who prints it wraps it.
  */
-export async function renderTable(
+export function renderTable(
   head: readonly string[],
   rows: readonly (readonly Cell[])[],
-  columns?: number,
-): Promise<string> {
-  const texts = rows.map((row) => row.map(textOf));
-  const all = head.length === 0 ? texts : [head, ...texts];
-  const colWidths = withinColumns(widthsOf(all), columns);
-  // Load the package with the first table: the client's help prints none and starts sooner without it.
-  const { default: Table } = await import('cli-table3');
-  const lines: string[] = [];
-  for (let from = 0; from < all.length; from += ROWS_AT_ONCE) {
-    const table = new Table({
-      chars: NO_BORDERS,
-      style: { head: [], border: [], compact: true, 'padding-left': 0, 'padding-right': GAP },
-      colWidths,
-    });
-    for (const row of all.slice(from, from + ROWS_AT_ONCE)) table.push([...row]);
-    for (const line of table.toString().split('\n')) lines.push(line.trimEnd());
-    if (from + ROWS_AT_ONCE < all.length) await nextTurn();
-  }
-  return lines.join('\n');
+  { columns, isColoured = false }: Screen = {},
+): string {
+  const texts = [...(head.length === 0 ? [] : [head]), ...rows.map((row) => row.map(textOf))];
+  const widths = widthsOf(texts);
+  const shown = columns === undefined ? [...widths.keys()] : fitting(head, texts, widths, columns);
+  return texts
+    .map((row, index) => {
+      const isHead = head.length > 0 && index === 0;
+      return shown
+        .map((column) => {
+          const text = row[column] ?? '';
+          const padding = ' '.repeat((widths[column] ?? 0) - displayWidth(text) + GAP);
+          const tone = isColoured && !isHead && STATES.has(head[column] ?? '') && toneOfState(text);
+          return (tone ? paint(tone, text) : text) + padding;
+        })
+        .join('')
+        .trimEnd();
+    })
+    .join('\n');
 }
 
 /** Puts a cell on one line without control characters, because an instance may have written it. */
@@ -56,24 +60,29 @@ function widthsOf(rows: readonly (readonly string[])[]): number[] {
   const widths: number[] = [];
   for (const row of rows)
     for (const [column, text] of row.entries())
-      widths[column] = Math.max(widths[column] ?? 0, displayWidth(text) + GAP);
+      widths[column] = Math.max(widths[column] ?? 0, displayWidth(text));
   return widths;
 }
 
-/**
- * Returns the most columns that the text may take, so that the table never cuts it: a character beyond ASCII may
- * take two.
- */
-function displayWidth(text: string): number {
-  let width = 0;
-  for (const character of text) width += character > '\x7e' ? WIDE_AT_MOST : 1;
-  return width;
-}
-
-function withinColumns(widths: readonly number[], columns: number | undefined): number[] {
-  const last = widths.at(-1);
-  if (columns === undefined || last === undefined) return [...widths];
-  const others = widths.slice(0, -1);
-  const left = columns - others.reduce((sum, width) => sum + width, 0);
-  return [...others, Math.min(last, Math.max(left + GAP, LEAST_LAST_COLUMN))];
+/** The columns that a screen has room for. The first one always stays. */
+function fitting(
+  head: readonly string[],
+  rows: readonly (readonly string[])[],
+  widths: readonly number[],
+  columns: number,
+): number[] {
+  const isEmpty = (column: number): boolean =>
+    rows.length > 1 && rows.slice(1).every((row) => ['', '0', undefined].includes(row[column]));
+  const ranked = [
+    ...[...head.keys()].filter(isEmpty),
+    ...DISPENSABLE.map((name) => head.indexOf(name)).filter((column) => column >= 0),
+  ];
+  let shown = [...widths.keys()];
+  for (const column of ranked) {
+    const last = shown.at(-1) ?? 0;
+    const needed = shown.slice(0, -1).reduce((sum, one) => sum + (widths[one] ?? 0) + GAP, 0);
+    if (needed + Math.min(widths[last] ?? 0, LEAST_LAST_COLUMN) <= columns) break;
+    if (column > 0) shown = shown.filter((one) => one !== column);
+  }
+  return shown;
 }

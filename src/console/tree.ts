@@ -2,6 +2,7 @@
 import { Command, Option } from 'commander';
 import { addCommands } from '../command-tree/build-tree.js';
 import { descriptionOf, runCommand, type Shown } from '../command-tree/commands.js';
+import { refuseUnknownCommands } from '../command-tree/help/unknown-command.js';
 import { fullUsageOf } from '../command-tree/help/usage.js';
 import type { ApiCalls } from '../command-tree/runs/api-calls.js';
 import { commandRuns } from '../command-tree/runs/command-runs.js';
@@ -10,6 +11,7 @@ import type { ExtensionCommand } from '../extensions/extension.js';
 import type { ExtensionRegistry } from '../extensions/registry.js';
 import type { Clock } from '../loop/clock.js';
 import { DroverError, messageOf } from '../model/errors.js';
+import { wrapText } from '../model/plain/wrap-text.js';
 import { PartFailed } from './failure.js';
 import type { CommandOutput } from './output.js';
 
@@ -55,7 +57,10 @@ export function buildTree(context: CommandContext): Command {
   const isForPrograms = (command: Command): boolean => command.opts<{ output: string }>().output === 'json';
   const show = async (shown: Shown, command: Command): Promise<void> => {
     if (isForPrograms(command)) output.printJson(shown.json());
-    else output.print(await shown.text({ columns, now: clock.now(), isWide: false }));
+    else {
+      const text = await shown.text({ columns, now: clock.now(), isWide: false });
+      output.print(columns === undefined || shown.isVerbatim === true ? text : wrapText(text, columns));
+    }
   };
   const runs = commandRuns(api);
   addCommands(program, {
@@ -87,6 +92,7 @@ export function buildTree(context: CommandContext): Command {
   const own = new Set(program.commands.map((command) => command.name()));
   for (const command of context.extensions.commands())
     if (!own.has(command.name)) addExtensionCommand(program, context, command);
+  refuseUnknownCommands(program);
   return program;
 }
 

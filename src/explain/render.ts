@@ -1,8 +1,9 @@
 /**
  * Explanations as text for `instance why`, `config why` and `cluster why`: the verdict, what happens next, what to do, then the
- * numbers. No colours; no line is longer than 100 columns.
+ * numbers. No colours; lines are wrapped at 100 columns, or at those of the reader's terminal.
  */
 
+import { wrapText } from '../model/plain/wrap-text.js';
 import { countText, cutText, durationText, endText, instantText } from '../model/words.js';
 import { toPlainText } from '../telemetry/plain-text.js';
 import type {
@@ -23,10 +24,10 @@ const LINES_OF_OLDER = 2;
 const PORTS_SHOWN = 20;
 
 /** The explanation as several lines, without a newline at the end. */
-export function renderInstanceExplanation(explanation: InstanceExplanation): string {
+export function renderInstanceExplanation(explanation: InstanceExplanation, columns?: number): string {
   const { port, restarts, failuresInARow } = explanation;
   const failures = failuresInARow === 0 ? '' : `, ${countText(failuresInARow, 'failure')} in a row`;
-  return blocks([
+  const parts = [
     head(explanation),
     [
       ...field('desired', explanation.desired),
@@ -46,7 +47,8 @@ export function renderInstanceExplanation(explanation: InstanceExplanation): str
     nodeLines('Nodes', explanation.nodes, explanation.nodesTotal),
     portLines(explanation),
     exitLines(explanation.exits),
-  ]);
+  ];
+  return blocks(parts, columns);
 }
 
 /** Tells of the process; a run without a pid is in a container. */
@@ -57,10 +59,13 @@ function processText({ processPid, upForMs }: InstanceExplanation): string | nul
 }
 
 /** The explanation as several lines, without a newline at the end. */
-export function renderConfigurationExplanation(explanation: ConfigurationExplanation): string {
+export function renderConfigurationExplanation(
+  explanation: ConfigurationExplanation,
+  columns?: number,
+): string {
   const { minimum, maximum, actual, online, nextCreationInMs, instances, instancesTotal } = explanation;
   const most = maximum === null ? '' : `, at most ${maximum}`;
-  return blocks([
+  const parts = [
     head(explanation),
     [
       ...field('asked for', minimum === null ? null : `${minimum}${most}`),
@@ -78,7 +83,8 @@ export function renderConfigurationExplanation(explanation: ConfigurationExplana
     ),
     nodeLines('One more instance', explanation.nodes, explanation.nodesTotal),
     portLines(explanation),
-  ]);
+  ];
+  return blocks(parts, columns);
 }
 
 function fileText({
@@ -92,10 +98,10 @@ function fileText({
 }
 
 /** The explanation as several lines, without a newline at the end. */
-export function renderNodeExplanation(explanation: NodeExplanation): string {
+export function renderNodeExplanation(explanation: NodeExplanation, columns?: number): string {
   const { condition, conditionForMs, silentMs, cordoned, instances, instancesTotal } = explanation;
   const { usedRamMB, maxRamMB, usedCpu, maxCpu } = explanation;
-  return blocks([
+  const parts = [
     head(explanation),
     [
       ...field('condition', `${condition} for ${durationText(conditionForMs)}`),
@@ -109,14 +115,15 @@ export function renderNodeExplanation(explanation: NodeExplanation): string {
       instances.map((row) => [row.instanceId, row.configurationName, row.state, row.verdict]),
       instancesTotal,
     ),
-  ]);
+  ];
+  return blocks(parts, columns);
 }
 
 type Told = Pick<InstanceExplanation, 'verdict' | 'next' | 'advice' | 'notes'>;
 
 function head({ verdict, next, advice, notes }: Told): string[] {
   return [
-    ...wrap(verdict, WIDTH),
+    plainLine(verdict),
     ...field('next', next),
     ...field('to do', advice),
     ...notes.flatMap((note) => field('note', note)),
@@ -190,41 +197,26 @@ function table(title: string, rows: readonly (readonly string[])[], total: numbe
   const widths = (rows[0] ?? []).map((_cell, column) =>
     Math.max(...rows.map((row) => row[column]?.length ?? 0)),
   );
-  const lines = rows.flatMap((row) => {
+  const lines = rows.map((row) => {
     const lead = row.slice(0, -1).map((cell, column) => `${cell.padEnd(widths[column] ?? 0)}  `);
-    return hang(`  ${lead.join('')}`, row.at(-1) ?? '');
+    return `  ${lead.join('')}${plainLine(row.at(-1) ?? '')}`;
   });
   const more = total - rows.length;
   return [title, ...lines, ...(more > 0 ? [`  and ${more} more`] : [])];
 }
 
 function field(label: string, text: string | null): string[] {
-  return text === null ? [] : hang(`  ${label.padEnd(LABEL - 2)}`, text);
+  return text === null ? [] : [`  ${label.padEnd(LABEL - 2)}${plainLine(text)}`];
 }
 
-/** `text` after `lead`. Its further lines are indented, so that they begin below the first. */
-function hang(lead: string, text: string): string[] {
-  const indent = Math.min(lead.length, WIDTH / 2);
-  const [first = '', ...rest] = wrap(text, WIDTH - lead.length, WIDTH - indent);
-  return [lead + first, ...rest.map((line) => ' '.repeat(indent) + line)];
+function plainLine(text: string): string {
+  return toPlainText(text.replace(/\s+/g, ' ')).trim();
 }
 
-/** Breaks lines at spaces, or within a word that is too long. */
-function wrap(text: string, width: number, widthOfRest = width): string[] {
-  const lines: string[] = [];
-  let rest = toPlainText(text.replace(/\s+/g, ' ')).trim();
-  for (let most = Math.max(1, width); rest.length > most; most = widthOfRest) {
-    const space = rest.lastIndexOf(' ', most);
-    const end = space > 0 ? space : most;
-    lines.push(rest.slice(0, end));
-    rest = rest.slice(end).trimStart();
-  }
-  return [...lines, rest];
-}
-
-function blocks(parts: readonly (readonly string[])[]): string {
-  return parts
+function blocks(parts: readonly (readonly string[])[], columns = WIDTH): string {
+  const text = parts
     .filter((lines) => lines.length > 0)
     .map((lines) => lines.join('\n'))
     .join('\n\n');
+  return wrapText(text, columns);
 }

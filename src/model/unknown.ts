@@ -6,10 +6,10 @@ import { DroverError, type ErrorCode } from './errors.js';
 import { nameSchema } from './names.js';
 
 const KINDS = {
-  configuration: { code: 'DRV_CONFIGURATION_UNKNOWN', list: 'GET /api/configurations lists them' },
-  instance: { code: 'DRV_INSTANCE_UNKNOWN', list: 'GET /api/instances lists them' },
-  node: { code: 'DRV_NODE_UNKNOWN', list: 'GET /api/cluster/nodes lists them' },
-  key: { code: 'DRV_KEY_UNKNOWN', list: 'key list shows them' },
+  configuration: { code: 'DRV_CONFIGURATION_UNKNOWN', list: '"config list" shows all' },
+  instance: { code: 'DRV_INSTANCE_UNKNOWN', list: '"instance list" shows all' },
+  node: { code: 'DRV_NODE_UNKNOWN', list: '"cluster nodes" shows all' },
+  key: { code: 'DRV_KEY_UNKNOWN', list: '"key list" shows all' },
 } as const satisfies Record<string, { readonly code: ErrorCode; readonly list: string }>;
 
 /** The kinds of things that clients name. */
@@ -50,6 +50,14 @@ export function unknownKey(label: string): DroverError {
 export function unreadableInstance(id: string, problem: string): DroverError {
   return new DroverError(
     'DRV_INSTANCE_UNKNOWN',
-    `the record of instance ${id} cannot be read (${problem}): it is kept as it is, and what runs of it is left alone. A DELETE of the instance removes both`,
+    `the record of instance ${id} cannot be read (${problem}): it is kept as it is, and what runs of it is left alone. "instance delete ${id}" removes both`,
+  );
+}
+
+/** A configuration was named where an instance is meant. */
+export function configurationNamed(name: string): DroverError {
+  return new DroverError(
+    'DRV_INSTANCE_UNKNOWN',
+    `${name} is a configuration, not an instance: "instance list ${name}" shows its instances, --configuration ${name} takes all of them, "config restart ${name}" restarts them step by step`,
   );
 }

@@ -14,11 +14,12 @@ import { type ConfigurationOverrides, fileOf } from '../model/configuration-over
 import { differencesOf, fieldDifferenceSchema } from '../model/field-differences.js';
 import type { InstanceRecord } from '../model/instance.js';
 import { shownInstanceId } from '../model/names.js';
+import type { ShownValues } from '../model/plain/may-be-secret.js';
 import { isHeldBack } from '../model/rollout.js';
 import { unknownConfiguration } from '../model/unknown.js';
 import { visibleInstances } from '../state/instance-writes.js';
 import type { Reads } from './reads.js';
-import { withoutSecrets } from './shown-differences.js';
+import { shownDifferences } from './shown-differences.js';
 
 export const fileStateSchema = z
   .enum(['same', 'different', 'broken', 'gone'])
@@ -88,16 +89,15 @@ export async function inspectConfiguration(
   return record && { record, file, fileState: stateOf(file, record, override) };
 }
 
-/** Compares one configuration. `showValues`: shows values that may be secrets too. Throws DRV_CONFIGURATION_UNKNOWN. */
-export async function diffOf(needs: Reads, name: string, showValues: boolean): Promise<ConfigurationDiff> {
+/** Compares one configuration. Throws DRV_CONFIGURATION_UNKNOWN. */
+export async function diffOf(needs: Reads, name: string, shown: ShownValues): Promise<ConfigurationDiff> {
   const diff = await wholeDiffOf(needs, name);
-  if (showValues) return diff;
   return {
     ...diff,
-    fileDifferences: withoutSecrets(diff.fileDifferences),
+    fileDifferences: shownDifferences(diff.fileDifferences, shown),
     olderInstances: diff.olderInstances.map((older) => ({
       ...older,
-      differences: older.differences && withoutSecrets(older.differences),
+      differences: older.differences && shownDifferences(older.differences, shown),
     })),
   };
 }

@@ -2,9 +2,9 @@
 import { z } from 'zod';
 import { type ShownOverride, shownOverrideSchema, shownOverrides } from '../model/configuration-overrides.js';
 import { CONFIGURATION_WRITES } from '../model/plain/configuration-writes.js';
-import { mayBeSecret } from '../model/plain/may-be-secret.js';
-import { HIDDEN } from '../telemetry/secret-fields.js';
+import type { ShownValues } from '../model/plain/may-be-secret.js';
 import type { Reads } from './reads.js';
+import { shownValue } from './shown-differences.js';
 
 export const listedOverridesSchema = z.object({
   writes: z
@@ -14,18 +14,18 @@ export const listedOverridesSchema = z.object({
 });
 export type ListedOverrides = z.output<typeof listedOverridesSchema>;
 
-/** All overrides that `sees` allows. `showValues`: shows values that may be secrets, too. */
+/** All overrides that `sees` allows. */
 export function listOverrides(
   { overrides, configurationFiles }: Pick<Reads, 'overrides' | 'configurationFiles'>,
-  { sees, showValues }: { readonly sees: (name: string) => boolean; readonly showValues: boolean },
+  { sees, shown }: { readonly sees: (name: string) => boolean; readonly shown: ShownValues },
 ): ListedOverrides {
-  const shown = [...overrides.entries()]
+  const all = [...overrides.entries()]
     .filter(([name]) => sees(name))
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .flatMap(([name, { value }]) => shownOverrides(name, value));
   return {
     writes: configurationFiles.place().writes,
-    overrides: showValues ? shown : shown.map(withoutSecret),
+    overrides: all.map((override) => withoutSecret(override, shown)),
   };
 }
 
@@ -35,8 +35,12 @@ export function fileBeside({ overrides }: Pick<Reads, 'overrides'>, name: string
   return value?.is === 'absent' ? value.file.sourceFile : undefined;
 }
 
-function withoutSecret(override: ShownOverride): ShownOverride {
+function withoutSecret(override: ShownOverride, shown: ShownValues): ShownOverride {
   const { field, fileValue, value } = override;
-  if (field === null || !mayBeSecret(field)) return override;
-  return { ...override, fileValue: fileValue && HIDDEN, value: value && HIDDEN };
+  if (field === null) return override;
+  return {
+    ...override,
+    fileValue: shownValue(field, fileValue, shown),
+    value: shownValue(field, value, shown),
+  };
 }

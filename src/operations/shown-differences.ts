@@ -1,12 +1,20 @@
 /** Hides values that may be secrets in the differences that people and pipelines see. */
 import type { FieldDifference } from '../model/field-differences.js';
-import { mayBeSecret } from '../model/plain/may-be-secret.js';
+import { isHiddenValue, type ShownValues } from '../model/plain/may-be-secret.js';
 import { HIDDEN } from '../telemetry/secret-fields.js';
 
-export function withoutSecrets(differences: readonly FieldDifference[]): FieldDifference[] {
-  const hide = (value: string | null): string | null => (value === null ? null : HIDDEN);
-  return differences.map((difference) => {
-    const { field, before, after } = difference;
-    return mayBeSecret(field) ? { field, before: hide(before), after: hide(after) } : difference;
-  });
+/** The value of a field as its reader sees it. */
+export function shownValue(path: string, value: string | null, shown: ShownValues): string | null {
+  return value !== null && isHiddenValue(path, value, shown) ? HIDDEN : value;
+}
+
+export function shownDifferences(
+  differences: readonly FieldDifference[],
+  shown: ShownValues,
+): FieldDifference[] {
+  return differences.map(({ field, before, after }) => ({
+    field,
+    before: shownValue(field, before, shown),
+    after: shownValue(field, after, shown),
+  }));
 }

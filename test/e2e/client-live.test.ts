@@ -154,7 +154,7 @@ it('wait says why when the time is over', async () => {
   expect(await waiting.ended).toEqual({ code: 6, signal: null });
   expect(waiting.out).toBe('');
   expect(waiting.err).toMatch(
-    new RegExp(`^${id} \\(lobby\\) is ONLINE[\\s\\S]*\\ndrover: instance ${id}: not gone within 1 s\\n$`),
+    new RegExp(`^drover: instance ${id}: not gone within 1 s\\n${id} \\(lobby\\) is ONLINE[\\s\\S]*\\n$`),
   );
 });
 

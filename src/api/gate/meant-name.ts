@@ -4,7 +4,7 @@
  */
 import type { Access } from '../../access/access.js';
 import { meantName } from '../../configuration-files/nearest-name.js';
-import { type NamedKind, UnknownNameError, unreadableInstance } from '../../model/unknown.js';
+import { configurationNamed, type NamedKind, UnknownNameError, unreadableInstance } from '../../model/unknown.js';
 import type { ApiDependencies } from '../dependencies.js';
 import type { Actor } from './auth.js';
 
@@ -19,6 +19,8 @@ export function withMeantName(error: unknown, actor: Actor | null, needs: MeantN
   const { kind, typed } = error;
   const aside = kind === 'instance' ? needs.instances.setAside.get(typed) : undefined;
   if (aside !== undefined) return unreadableInstance(typed, aside.problem);
+  if (kind === 'instance' && needs.configurations.get(typed) !== undefined && actor.sees(typed))
+    return configurationNamed(typed);
   const names: string[] = [];
   for (const name of namesSeen(kind, actor, needs)) if (names.push(name) === MOST_NAMES) break;
   const meant = meantName(typed, names);

@@ -16,7 +16,7 @@ import {
 import { shown, shownRolloutSchema } from '../../operations/rollouts/rollouts.js';
 import type { RouteNeeds } from '../dependencies.js';
 import { callerOf } from '../gate/auth.js';
-import { showsValues, valuesQuery } from '../gate/shown-values.js';
+import { shownTo, valuesQuery } from '../gate/shown-values.js';
 import { defineRoute, type Route, wholeNumber } from '../http/route.js';
 
 const nameParams = z.object({ name: z.string().describe('name of the configuration') });
@@ -81,7 +81,7 @@ export const configurationHistoryRoutes: readonly Route[] = [
     }),
     answers: { 200: { description: 'the differences', schema: contentDiffSchema } },
     handle: ({ params, query, request }, needs) =>
-      contentDiffOf(needs, params.name, { ...query, showValues: showsValues(request, query) }),
+      contentDiffOf(needs, params.name, { ...query, shown: shownTo(request, query.values === 'true') }),
   }),
   defineRoute({
     method: 'POST',

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { nameSchema } from '../../model/names.js';
 import { listedOverridesSchema, listOverrides } from '../../operations/configuration-overrides.js';
 import { callerOf, seesConfiguration } from '../gate/auth.js';
-import { showsValues, valuesQuery } from '../gate/shown-values.js';
+import { shownTo, valuesQuery } from '../gate/shown-values.js';
 import { defineRoute, type Route } from '../http/route.js';
 
 /** The query of each route that makes an override. */
@@ -29,7 +29,7 @@ export const configurationOverrideRoutes: readonly Route[] = [
     handle: ({ query, request }, needs) =>
       listOverrides(needs, {
         sees: (name) => seesConfiguration(request, name),
-        showValues: showsValues(request, query),
+        shown: shownTo(request, query.values === 'true'),
       }),
   }),
   defineRoute({
@@ -46,7 +46,7 @@ export const configurationOverrideRoutes: readonly Route[] = [
     answers: { 200: { description: 'the overrides that are left of it', schema: listedOverridesSchema } },
     handle: async ({ params: { name }, body, request }, needs) => {
       await needs.configurationFiles.reset(name, body.field, { key: callerOf(request) });
-      return listOverrides(needs, { sees: (one) => one === name, showValues: false });
+      return listOverrides(needs, { sees: (one) => one === name, shown: 'none' });
     },
   }),
 ];

@@ -20,7 +20,7 @@ import {
 } from '../../operations/configuration-content.js';
 import { configurationDiffSchema, diffOf } from '../../operations/configuration-diff.js';
 import { callerOf, requireSight, seesConfiguration } from '../gate/auth.js';
-import { showsValues, valuesQuery } from '../gate/shown-values.js';
+import { shownTo, valuesQuery } from '../gate/shown-values.js';
 import { answerOf } from '../http/error-reply.js';
 import { sendNoContent } from '../http/json-reply.js';
 import { preconditionHeaders, preconditionOf, setTag } from '../http/preconditions.js';
@@ -211,7 +211,8 @@ export const configurationRoutes: readonly Route[] = [
     params: nameParams,
     query: valuesQuery,
     answers: { 200: { description: 'the differences', schema: configurationDiffSchema } },
-    handle: ({ params, query, request }, needs) => diffOf(needs, params.name, showsValues(request, query)),
+    handle: ({ params, query, request }, needs) =>
+      diffOf(needs, params.name, shownTo(request, query.values === 'true')),
   }),
   defineRoute({
     method: 'GET',

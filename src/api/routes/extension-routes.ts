@@ -58,7 +58,7 @@ export const extensionRoutes: readonly Route[] = [
       if (!extensions.commands().some(({ name }) => name === command))
         throw new DroverError(
           'DRV_COMMAND_UNKNOWN',
-          `no extension adds a command ${quoteText(command)}: GET /api/extensions/commands lists them`,
+          `no extension adds a command ${quoteText(command)}: "help" shows all`,
         );
       const parts: string[] = [];
       const { isOk } = await commands.run([command, ...words], sessionOf(request, reply, parts));

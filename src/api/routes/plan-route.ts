@@ -4,7 +4,8 @@ import { z } from 'zod';
 import { configurationSchema } from '../../model/configuration.js';
 import { keepManagedSchema } from '../../operations/configuration-content.js';
 import { changePlanSchema, planAsBefore, planChanges } from '../../operations/plan/change-plan.js';
-import { accessOf, requireSight, seesConfiguration } from '../gate/auth.js';
+import { requireSight, seesConfiguration } from '../gate/auth.js';
+import { shownTo } from '../gate/shown-values.js';
 import { defineRoute, type Route } from '../http/route.js';
 import { rawConfiguration } from './configuration-routes.js';
 
@@ -21,7 +22,9 @@ const orderFields = {
   showValues: z
     .boolean()
     .default(false)
-    .describe('show values of environmentVariables and properties, to a key with scope ALL'),
+    .describe(
+      'show values that look like secrets too; keys below scope ALL see no environmentVariables and properties',
+    ),
   fingerprint: z.string().max(128).optional().describe('answer 409 unless this is still the plan'),
 };
 
@@ -56,7 +59,7 @@ export const planRoutes: readonly Route[] = [
         configurations,
         prune,
         keepManaged,
-        showValues: body.showValues && accessOf(request)?.may('ALL') === true,
+        shown: shownTo(request, body.showValues),
         sees: (name: string) => seesConfiguration(request, name),
       };
       return fingerprint === undefined ? planChanges(needs, order) : planAsBefore(needs, order, fingerprint);

@@ -225,5 +225,5 @@ function unknownSession(asked: string): DroverError {
   const isId = sessionIdSchema.safeParse(asked).success;
   const which =
     asked === OWN ? 'session here: the caller is a key' : isId ? `session ${asked}` : 'such session';
-  return new DroverError('DRV_SESSION_UNKNOWN', `there is no ${which}. GET /api/sessions lists them`);
+  return new DroverError('DRV_SESSION_UNKNOWN', `there is no ${which}. "session list" shows all`);
 }

@@ -6,13 +6,14 @@ import { type Command, Option } from 'commander';
 import type { Shown } from '../../command-tree/commands.js';
 import { ClientError, EXIT, usageError } from '../../command-tree/runs/client-error.js';
 import type { Question } from '../../command-tree/selection/act.js';
+import type { Screen } from '../../command-tree/table.js';
 import { toPlainText } from '../../telemetry/plain-text.js';
 import type { ApiClient } from '../api-client.js';
 import type { ApiConnection } from '../connection/connection.js';
 import type { TargetOptions } from '../contexts/choose-target.js';
 import type { Terminal } from '../contexts/terminal.js';
 import type { LiveOutput } from '../live/live-output.js';
-import { FORMATS, type Format, textOf, write } from '../print.js';
+import { COLOR_WHEN, type ColorWhen, FORMATS, type Format, screenOf, textOf, write } from '../print.js';
 
 export interface ClientSurroundings {
   /** Connects to the chosen master. Called once a command is known to be well-formed. Throws a ClientError. */
@@ -33,6 +34,8 @@ export interface ClientOptions extends TargetOptions {
 
 export class ClientHost {
   readonly surroundings: ClientSurroundings;
+  /** That of `--color`, once the command line is read. */
+  color: ColorWhen = 'auto';
 
   constructor(surroundings: ClientSurroundings) {
     this.surroundings = surroundings;
@@ -46,11 +49,20 @@ export class ClientHost {
     );
   }
 
-  /** Adds the options that choose the master. */
+  /** Adds the options of a command that prints what a master says. */
+  addShown(command: Command, formats?: readonly Format[]): void {
+    this.addOutput(command, formats);
+    this.addTarget(command);
+  }
+
+  /** Adds the options that choose the master, and `--color`. */
   addTarget(command: Command): void {
     command
       .option('--context <name>', 'the master to talk to, by its name in "drover context list"')
-      .option('--root <directory>', 'the master to talk to, by its directory on this machine');
+      .option('--root <directory>', 'the master to talk to, by its directory on this machine')
+      .addOption(
+        new Option('--color <when>', 'default: on a terminal, unless NO_COLOR is set').choices(COLOR_WHEN),
+      );
   }
 
   /** Adds `--yes`, which answers the question of `confirm`. */
@@ -92,16 +104,19 @@ export class ClientHost {
 
   /** Prints a result. `now`: the master's clock in unix milliseconds, to compute ages. */
   async print(shown: Shown, format: Format, now: number): Promise<void> {
-    const { stdout } = this.surroundings;
-    // Some terminals report a width of 0 because they do not know it.
-    const columns = stdout.isTTY ? stdout.columns || undefined : undefined;
-    await write(stdout, await textOf(shown, format, { columns, now }));
+    await write(this.surroundings.stdout, await textOf(shown, format, { ...this.screen, now }));
+  }
+
+  get screen(): Screen {
+    const { stdout, environment } = this.surroundings;
+    return screenOf(stdout, this.color, environment);
   }
 
   /** Returns the output for long-running commands. */
   async liveOutput(): Promise<LiveOutput> {
     const { liveOutput } = await import('../live/live-output.js');
-    return liveOutput(this.surroundings.stdout, (await this.surroundings.terminal()).say);
+    const { say } = await this.surroundings.terminal();
+    return liveOutput(this.surroundings.stdout, say, this.screen.isColoured === true);
   }
 
   /** Prints a line for people on stdout immediately. Prints nothing in formats for programs. */

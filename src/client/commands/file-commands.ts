@@ -24,7 +24,7 @@ const EXITCODE = ['--detailed-exitcode', 'end with exit code 2 when there are ch
 const STRICT = ['--strict', 'a field that is not known is an error, not a warning'] as const;
 const SHOW_VALUES = [
   '--show-values',
-  'show values of environmentVariables and properties too: they may be secrets',
+  'show values of environmentVariables and properties that look like secrets too',
 ] as const;
 
 interface FileCommand {
@@ -93,8 +93,7 @@ export function addRender(program: Command, host: ClientHost): void {
     .description('print a configuration with all that it extends: of the master by its name, or of files')
     .argument('[name]')
     .option(FILES, WHERE);
-  host.addOutput(command, ['table', 'json', 'yaml']);
-  host.addTarget(command);
+  host.addShown(command, ['table', 'json', 'yaml']);
   command.action(async (name: string | undefined) => {
     const { render } = await import('../configurations/render.js');
     await render(host, name, command.optsWithGlobals<RenderOptions>());
@@ -110,8 +109,7 @@ export function addDelete(program: Command, host: ClientHost): void {
     .option(FILES, WHERE)
     .option('--ignore-not-found', 'what is not there is no failure')
     .allowExcessArguments();
-  host.addOutput(command);
-  host.addTarget(command);
+  host.addShown(command);
   host.addYes(command);
   command.action(async () => {
     const { filename, ...options } = command.optsWithGlobals<Partial<FileOptions> & ClientOptions>();

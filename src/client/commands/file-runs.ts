@@ -1,9 +1,10 @@
 /**
  * Runs `apply`, `diff`, `plan`, `validate` and `delete -f`. Nothing is written before all files are known to be valid.
  */
+import { basename } from 'node:path';
 import { describeFileError } from '../../command-tree/file-errors.js';
 import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
-import { listText } from '../../model/words.js';
+import { countText, listText } from '../../model/words.js';
 import type { ApiClient } from '../api-client.js';
 import { applyAll, deleteAll, planAll } from '../configurations/apply.js';
 import {
@@ -15,7 +16,7 @@ import {
 } from '../configurations/ask-plan.js';
 import { appliedText, comparedText, reportText } from '../configurations/change-text.js';
 import { requireValid, warningText } from '../configurations/compare.js';
-import { type Document, passedOverText, readDocuments } from '../configurations/documents.js';
+import { passedOverText, readDocuments } from '../configurations/documents.js';
 import { changedIn, planMarkdown, planText } from '../configurations/plan-text.js';
 import type { ClientHost, ClientOptions } from './client-host.js';
 import type { FileOptions } from './file-commands.js';
@@ -55,9 +56,12 @@ export async function apply(host: ClientHost, options: FileOptions): Promise<voi
  * changes when requested.
  */
 export async function plan(host: ClientHost, options: FileOptions): Promise<void> {
-  const { valid, api } = await open(host, options, 'nothing was planned');
   const { prune = false, showValues = false } = options;
-  const planned = await askPlan(api, valid, { prune, showValues });
+  // What a broken file says is not known: with --prune, its configuration would be planned to go.
+  const { valid, faults, api } = await open(host, options, 'nothing was planned', !prune);
+  const { others, ...rest } = await askPlan(api, valid, { prune, showValues });
+  const broken = new Set(faults.map(({ file, name }) => name ?? basename(file, '.json')));
+  const planned = { ...rest, others: others?.filter((name) => !broken.has(name)) ?? [] };
   const shown = {
     json: () => planned,
     text: () => planText(planned),
@@ -65,6 +69,8 @@ export async function plan(host: ClientHost, options: FileOptions): Promise<void
     names: undefined,
   };
   await host.print(shown, options.output, api.now);
+  if (faults.length > 0)
+    throw new ClientError(EXIT.failed, `${countText(faults.length, 'file')} not valid, and not in the plan`);
   requireNoneHeldBack(planned.configurations);
   if (changedIn(planned).length > 0 && options.detailedExitcode === true)
     throw new ClientError(EXIT.changes, '');
@@ -156,12 +162,17 @@ function which(names: readonly string[]): string {
   return `configurations ${listText(names, MOST_NAMED)} are`;
 }
 
-/** Reads and checks the files before it connects, so that a faulty file is reported without a master. */
-async function open(host: ClientHost, options: FileOptions, undone: string) {
+/**
+ * Reads and checks the files before it connects, so that a faulty file is reported without a master. `mayLack`: goes on
+ * with the valid ones.
+ */
+async function open(host: ClientHost, options: FileOptions, undone: string, mayLack = false) {
   const read = await readDocuments(options.filename, host.surroundings.readInput, options.strict);
   const say = await host.sayer();
   const others = passedOverText(read);
   if (others !== undefined) say(others);
-  const valid: readonly Document[] = requireValid(read, undone, say);
-  return { valid, api: await host.open(options) };
+  const { faults } = read;
+  if (!mayLack || read.valid.length === 0) requireValid(read, undone, say);
+  for (const fault of faults) say(describeFileError(fault));
+  return { valid: read.valid, faults, api: await host.open(options) };
 }

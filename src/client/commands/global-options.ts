@@ -12,6 +12,7 @@ export function addGlobalOptions(program: Command): void {
     .option('-o, --output <format>', 'how a command prints, as after the command')
     .option('--context <name>', 'the master to talk to, as after the command')
     .option('--root <directory>', 'a directory of this machine, as after the command')
+    .option('--color <when>', 'auto, always or never, as after the command')
     .hook('preAction', (_program, command) => {
       for (let group = command.parent; group !== null; group = group.parent) settle(command, group);
     });

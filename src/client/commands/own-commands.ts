@@ -4,6 +4,7 @@
  */
 import { tmpdir } from 'node:os';
 import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
+import { invalid } from '../../command-tree/command.js';
 import { GROUPS } from '../../command-tree/commands.js';
 import {
   declareLogParts,
@@ -18,7 +19,8 @@ import type { LogPoint } from '../../logs/log-batch.js';
 import { DEFAULT_LOG_LINES } from '../../model/plain/command-limits.js';
 import { SHELLS, type Shell, scriptOf } from '../completion/scripts.js';
 import type { TargetOptions } from '../contexts/choose-target.js';
-import { COMMIT_GOALS, type CommitGoal, GOALS, type Goal, KINDS, type Kind } from '../live/states.js';
+import { COMMIT_GOALS, type CommitGoal, GOALS, type Goal, KINDS } from '../live/states.js';
+import { kindOf } from '../named-thing.js';
 import { write } from '../print.js';
 import type { ClientHost, ClientOptions } from './client-host.js';
 import { addDelete, addFileCommands, addRender } from './file-commands.js';
@@ -44,18 +46,18 @@ export function addOwnCommands(program: Command, host: ClientHost): void {
 }
 
 function addEdit(program: Command, host: ClientHost): void {
-  const edit = program
+  const command = program
     .command('edit')
-    .description('change something in your editor: $VISUAL, else $EDITOR, else vi')
-    .helpCommand('help', 'show this');
-  const command = edit
-    .command('config')
-    .aliases(['configs', 'configuration', 'configurations'])
-    .description('change a configuration in your editor; what others changed meanwhile is not overwritten')
-    .argument('<name>');
-  host.addOutput(command);
-  host.addTarget(command);
-  command.action(async (name: string) => {
+    .usage('[options] [config] <name>')
+    .description(
+      'change a configuration in your editor ($VISUAL, $EDITOR, vi); changes of others are not overwritten',
+    )
+    .argument('<name...>');
+  host.addShown(command);
+  command.action(async (words: readonly string[]) => {
+    const hasKind = words.length === 2 && /^config(?:uration)?s?$/.test(words[0] ?? '');
+    const [name = '', ...more] = hasKind ? words.slice(1) : words;
+    if (more.length > 0) throw invalid('name one configuration to edit');
     const options = command.optsWithGlobals<ClientOptions>();
     const [{ editConfiguration }, { editorOf }] = await Promise.all([
       import('../configurations/edit.js'),
@@ -81,7 +83,7 @@ function addLogs(program: Command, host: ClientHost): void {
     .option('-f, --follow', 'go on with what is written, until the instance is removed or stopped')
     .option(
       '-n, --tail <count>',
-      `how many of the last lines, or all; default ${DEFAULT_LOG_LINES}, or all with --since, --until or --previous`,
+      `how many of the last lines, or all; default ${DEFAULT_LOG_LINES}, of each of several 10, or all with --since, --until or --previous`,
       lineCount,
     );
   declareLogParts(command);
@@ -93,7 +95,7 @@ function addLogs(program: Command, host: ClientHost): void {
     if (follow && previous === true)
       throw usageError('--previous is a run that has ended, and --follow goes on: give one of them');
     const { part, isAll } = logPartOf(options);
-    const tail = options.tail ?? (isAll ? Number.POSITIVE_INFINITY : DEFAULT_LOG_LINES);
+    const tail = options.tail ?? (isAll ? Number.POSITIVE_INFINITY : undefined);
     const { followLogs, printLogs } = await import('../live/logs.js');
     const api = await host.open(options);
     const show = follow ? followLogs : printLogs;
@@ -133,13 +135,16 @@ function addAttach(program: Command, host: ClientHost): void {
 type WaitOptions = TargetOptions & { readonly for?: Goal | CommitGoal; readonly timeout: number };
 
 function addWait(program: Command, host: ClientHost): void {
+  const kind = new Argument('<kind>', 'what they are; left out: a configuration, or an instance');
+  // The parser takes any word, because a bare name may stand here; completion offers the kinds.
+  kind.argChoices = [...KINDS, 'commit'];
   const command = program
     .command('wait')
     .description(
       'wait until instances, configurations, nodes, rollouts or commits are as wanted; also for what is not there yet',
     )
-    .addArgument(new Argument('<kind>', 'what they are').choices([...KINDS, 'commit']))
-    .argument('<name...>')
+    .addArgument(kind)
+    .argument('[name...]')
     .addOption(
       new Option(
         '--for <state>',
@@ -153,9 +158,14 @@ function addWait(program: Command, host: ClientHost): void {
       WAIT_MS,
     );
   host.addTarget(command);
-  command.action(async (kind: Kind | 'commit', names: readonly string[], options: WaitOptions) => {
+  command.action(async (word: string, rest: readonly string[], options: WaitOptions) => {
     const { timeout: timeoutMs, for: goal } = options;
-    if (kind === 'commit') {
+    const typed = [...KINDS, 'commit' as const].find((one) => one === word);
+    const names = typed === undefined ? [word, ...rest] : rest;
+    if (names.length === 0) throw invalid(`name the ${word} to wait for`);
+    if (typed === undefined && rest.length > 0)
+      throw usageError(`${word} is no kind to wait for: there are ${[...KINDS, 'commit'].join(', ')}`);
+    if (typed === 'commit') {
       const { waitForCommits } = await import('../live/wait-commit.js');
       const wanted = COMMIT_GOALS.find((one) => one === (goal ?? 'in-force'));
       if (wanted === undefined)
@@ -164,8 +174,11 @@ function addWait(program: Command, host: ClientHost): void {
       return waitForCommits(await host.open(options), question, await host.liveOutput());
     }
     const { wait } = await import('../live/wait.js');
-    const question = { kind, names, goal: goal ?? 'online', timeoutMs };
-    await wait(await host.open(options), question, await host.liveOutput());
+    const api = await host.open(options);
+    // What is not there yet is taken as a configuration.
+    const meant = typed ?? (await kindOf(api, word)) ?? 'config';
+    const question = { kind: meant, names, goal: goal ?? 'online', timeoutMs };
+    await wait(api, question, await host.liveOutput());
   });
 }
 
@@ -177,12 +190,12 @@ function addRolloutWatch(program: Command, host: ClientHost): void {
   const command = group
     .command('watch <name>')
     .description('say each step of a rollout until it ends; exit code 1 unless it is complete then');
-  host.addOutput(command);
-  host.addTarget(command);
+  host.addShown(command);
   command.action(async (name: string, options: ClientOptions) => {
     const { watchRollout } = await import('../live/rollout-watch.js');
     const isJson = options.output === 'json';
-    await watchRollout(await host.open(options), name, isJson, await host.liveOutput());
+    const screen = host.screen.columns === undefined ? undefined : host.screen;
+    await watchRollout(await host.open(options), name, { isJson, screen }, await host.liveOutput());
   });
 }
 
@@ -193,8 +206,7 @@ function addEvents(program: Command, host: ClientHost): void {
     .option('-f, --follow', 'go on with what happens')
     .option('--node <id>', 'only of this node')
     .option('--since <when>', 'only from a time (2026-01-31T12:00:00Z) or an age (10m) on', logPoint);
-  host.addOutput(command);
-  host.addTarget(command);
+  host.addShown(command);
   command.action(async (configuration: string | undefined, options: ClientOptions & EventsOptions) => {
     const { follow = false, node, since } = options;
     if (since !== undefined && 'line' in since)
@@ -223,8 +235,7 @@ function addTop(program: Command, host: ClientHost): void {
     .description('what instances use of CPU and memory; live on a terminal, else once')
     .addOption(new Option('--sort <by>', 'what the most is of').choices(['cpu', 'memory']).default('cpu'))
     .option('--once', 'also on a terminal');
-  host.addOutput(command);
-  host.addTarget(command);
+  host.addShown(command);
   command.action(
     async (
       configuration: string | undefined,
@@ -246,8 +257,7 @@ function addCopy(program: Command, host: ClientHost): void {
     .description(
       'copy files into a template or out of it: group/name:PATH is in a template, - is stdin or stdout',
     );
-  host.addOutput(command, ['table', 'json', 'yaml']);
-  host.addTarget(command);
+  host.addShown(command, ['table', 'json', 'yaml']);
   command.action(async (from: string, to: string) => {
     const options = command.optsWithGlobals<ClientOptions>();
     const { copyOf } = await import('../copy/copy-places.js');

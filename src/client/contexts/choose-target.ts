@@ -4,11 +4,10 @@
  *   --context NAME or --root DIR
  *   DROVER_CONTEXT
  *   DROVER_URL with DROVER_KEY or DROVER_KEY_FILE, and DROVER_CA
- *   the file's current context
  *   the master whose root holds the current directory
+ *   the file's current context
  *
- * An unexpected choice is reported on stderr: a variable that overrides the current context, or the current context
- * inside a root.
+ * An unexpected choice is reported on stderr: a variable or a root in the place of the current context.
  */
 import { resolve } from 'node:path';
 import { ClientError, EXIT, usageError } from '../../command-tree/runs/client-error.js';
@@ -66,21 +65,20 @@ function variableTarget(name: string, all: StoredContexts, { environment, say }:
   return target;
 }
 
-/** Returns the current context, or else the master whose root holds the current directory. */
+/** Returns the master whose root holds the current directory, or else the current context. */
 async function usualTarget(
   all: StoredContexts,
   file: ContextFile,
   { directory, say }: Surroundings,
 ): Promise<Target> {
   const own = await findOwnRoot(directory);
-  if (all.current === null) {
-    if (own === undefined) throw noTarget(all, file, (await isKeyless(directory)) ? directory : undefined);
+  if (own !== undefined) {
+    if (all.current !== null)
+      say(`the master in ${own} is asked, not the current context: for that give --context ${all.current}`);
     return targetOfRoot(own);
   }
-  const target = namedContext(all, all.current, 'the file of contexts');
-  if (own !== undefined)
-    say(`the current context ${all.current} is used, not the node in ${own}: for that one give --root`);
-  return target;
+  if (all.current === null) throw noTarget(all, file, (await isKeyless(directory)) ? directory : undefined);
+  return namedContext(all, all.current, 'the file of contexts');
 }
 
 async function readAll(file: ContextFile): Promise<StoredContexts> {

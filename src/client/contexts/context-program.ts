@@ -4,11 +4,13 @@ import { type Command, Option } from 'commander';
 import { jsonText } from '../../command-tree/printed-text.js';
 import { renderTable } from '../../command-tree/table.js';
 import type { ClientSurroundings } from '../commands/client-host.js';
-import { write } from '../print.js';
+import { screenOf, screenText, write } from '../print.js';
 import type { AddOptions } from './context-add.js';
 import type { ListedContext } from './context-list.js';
 import type { ContextReport } from './context-test.js';
 
+/** A fingerprint, and its first 8 bytes, which tell contexts apart. `-o json` has all of it. */
+const FINGERPRINT = /((?:[\da-f]{2}:?){8})(?::?[\da-f]{2})+/i;
 const NOBODY = 'none: choose one with "drover context use NAME"';
 
 export function addContextCommands(program: Command, surroundings: ClientSurroundings): void {
@@ -70,7 +72,10 @@ function addList(group: Command, surroundings: ClientSurroundings): void {
     .action(async ({ output }: { output: string }) => {
       const { listContexts } = await import('./context-list.js');
       const contexts = await listContexts(await openFile(surroundings));
-      await write(surroundings.stdout, output === 'json' ? jsonText(contexts) : await tableOf(contexts));
+      await write(
+        surroundings.stdout,
+        output === 'json' ? jsonText(contexts) : tableOf(contexts, surroundings),
+      );
     });
 }
 
@@ -125,16 +130,17 @@ async function openFile({ environment }: ClientSurroundings) {
   return new ContextFile(environment);
 }
 
-async function tableOf(contexts: readonly ListedContext[]): Promise<string> {
+function tableOf(contexts: readonly ListedContext[], { stdout, environment }: ClientSurroundings): string {
   if (contexts.length === 0) return 'no contexts; add one: drover context add NAME --url https://...\n';
   const rows = contexts.map(({ name, isCurrent, url, key, trust, problem }) => [
     isCurrent ? '*' : '',
     name,
     url,
     key,
-    problem ?? trust ?? 'no TLS',
+    problem ?? trust?.replace(FINGERPRINT, '$1…') ?? 'no TLS',
   ]);
-  return `${await renderTable(['', 'NAME', 'URL', 'KEY', 'TRUST'], rows)}\n`;
+  const screen = screenOf(stdout, 'auto', environment);
+  return screenText(renderTable(['', 'NAME', 'URL', 'KEY', 'TRUST'], rows, screen), screen);
 }
 
 async function reportText(report: ContextReport): Promise<string> {

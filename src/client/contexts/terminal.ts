@@ -1,5 +1,6 @@
 /** Asks a person at the terminal. Questions go to stderr, because stdout is for results. */
 import { Writable } from 'node:stream';
+import { wrapText } from '../../model/plain/wrap-text.js';
 
 export interface Terminal {
   /** True when a person can answer at this terminal. */
@@ -16,7 +17,7 @@ export function processTerminal(): Terminal {
   return {
     isInteractive: input.isTTY === true && output.isTTY === true,
     say: (line) => {
-      output.write(`${line}\n`);
+      output.write(`${output.isTTY && output.columns > 0 ? wrapText(line, output.columns) : line}\n`);
     },
     ask: async (question, { isSecret = false } = {}) => {
       const { createInterface } = await import('node:readline');

@@ -4,6 +4,8 @@ import { toPlainText } from '../../telemetry/plain-text.js';
 import { write } from '../print.js';
 
 export interface LiveOutput {
+  /** True: stdout shows colours. */
+  readonly isColoured: boolean;
   /** Aborts when the caller stops waiting for the command. */
   readonly signal: AbortSignal;
   /** Resolves with false when nobody reads the output any more. Throws a ClientError when stdout cannot be written. */
@@ -15,8 +17,13 @@ export interface LiveOutput {
 }
 
 /** Returns the output on `stdout`. `say`: prints a line on stderr. */
-export function liveOutput(stdout: NodeJS.WritableStream, say: (line: string) => void): LiveOutput {
+export function liveOutput(
+  stdout: NodeJS.WritableStream,
+  say: (line: string) => void,
+  isColoured: boolean,
+): LiveOutput {
   return {
+    isColoured,
     // A signal that never aborts: Ctrl-C ends the program directly.
     signal: new AbortController().signal,
     write: (text) => write(stdout, text),

@@ -1,5 +1,7 @@
 /** Draws text repeatedly over the whole terminal. The earlier content scrolls up. */
 import { plainLines } from '../../command-tree/printed-text.js';
+import { settleMarks } from '../../command-tree/tones.js';
+import { wrapText } from '../../model/plain/wrap-text.js';
 import type { LiveOutput } from './live-output.js';
 
 export type TerminalStream = NodeJS.WritableStream & Partial<Pick<NodeJS.WriteStream, 'columns' | 'rows'>>;
@@ -31,7 +33,8 @@ export class LiveScreen {
     const { rows = 0, columns = 0 } = this.#terminal;
     const room = (rows || USUAL_ROWS) - 1;
     const status = this.#status === '' ? [] : ['', this.#status];
-    const all = plainLines(text).slice(0, -1).split('\n');
+    const plain = plainLines(text).slice(0, -1);
+    const all = (columns === 0 ? plain : wrapText(plain, columns)).split('\n');
     const shown =
       all.length + status.length <= room
         ? all
@@ -40,7 +43,7 @@ export class LiveScreen {
             `... and ${all.length - room + status.length + 1} lines more`,
           ];
     const lines = [...shown, ...status].map((line) =>
-      columns === 0 ? line : Array.from(line).slice(0, columns).join(''),
+      settleMarks(columns === 0 ? line : Array.from(line).slice(0, columns).join(''), this.#output.isColoured),
     );
     const scrolled = this.#isFirst ? '\n'.repeat(room) : '';
     this.#isFirst = false;

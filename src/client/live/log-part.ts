@@ -87,6 +87,15 @@ function pieceOf(log: InstanceLog): LogPiece {
   return { first: firstOf(log), lines: log.lines, times: log.times };
 }
 
+const COLOUR = /(\x1b\[[\d;]{0,32}m)/;
+
+/** The line with the colours that its program gave it, without any other control sequence. */
+function withColoursOnly(line: string): string {
+  const parts = line.split(COLOUR);
+  const kept = parts.map((part, index) => (index % 2 === 1 ? part : toPlainText(part))).join('');
+  return parts.length > 1 ? `${kept}\x1b[0m` : kept;
+}
+
 /** Printed instead of an unknown time. */
 const NO_TIME = '-';
 
@@ -95,6 +104,10 @@ export type LogPrinter = (id: string, piece: LogPiece) => Promise<boolean>;
 
 /** `isPrefixed`: each line begins with its instance, because there are several. */
 export function logPrinter(output: LiveOutput, isPrefixed: boolean): LogPrinter {
+  const plain = output.isColoured ? withColoursOnly : toPlainText;
+  // The colour tells ids apart, so it comes from the id.
+  const prefixOf = (id: string) =>
+    output.isColoured ? `\x1b[${31 + (Number.parseInt(id, 36) % 6)}m[${id}]\x1b[0m` : `[${id}]`;
   return async (id, piece) => {
     if ('gap' in piece) {
       const { first, last } = piece.gap;
@@ -103,10 +116,10 @@ export function logPrinter(output: LiveOutput, isPrefixed: boolean): LogPrinter 
       return true;
     }
     const { lines, times } = piece;
-    const prefix = isPrefixed ? `[${id}] ` : '';
+    const prefix = isPrefixed ? `${prefixOf(id)} ` : '';
     const texts = lines.map((line, index) => {
       const time = times === undefined ? '' : `${times[index] ?? NO_TIME} `;
-      return `${prefix}${time}${toPlainText(line)}\n`;
+      return `${prefix}${time}${plain(line)}\n`;
     });
     return output.write(texts.join(''));
   };

@@ -79,7 +79,7 @@ async function usageTable(usages: readonly MeasuredUsage[]): Promise<string> {
     `${percentText(sum(({ cpuPercent }) => cpuPercent ?? 0))} of a core`,
     `${memoryText(sum(({ memoryBytes }) => memoryBytes))} of RAM`,
   ];
-  return [`${totals.join(', ')}`, '', await renderTable(HEAD, rows)].join('\n');
+  return [`${totals.join(', ')}`, '', renderTable(HEAD, rows)].join('\n');
 }
 
 function percentText(percent: number | null): string {

@@ -86,11 +86,11 @@ export async function wait(api: ApiClient, question: WaitQuestion, output: LiveO
       if (waiting.size === 0 || !isRead) return;
     }
   if (output.signal.aborted) return;
+  const what = isMinimum ? 'at its minimum' : goal;
+  // The sentence stands before the reasons, which are long.
+  output.say(`${kind} ${[...waiting].join(', ')}: not ${what} within ${durationText(timeoutMs)}`);
   for (const name of waiting) output.show(await whyText(api, kind, name));
-  throw new ClientError(
-    EXIT.timedOut,
-    `${kind} ${[...waiting].join(', ')}: not ${isMinimum ? 'at its minimum' : goal} within ${durationText(timeoutMs)}`,
-  );
+  throw new ClientError(EXIT.timedOut, '');
 }
 
 /** Returns the reason for the current state, or the reason why it is unknown. */

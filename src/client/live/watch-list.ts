@@ -9,6 +9,7 @@ import { byConfiguration } from '../../command-tree/groups/instance-text.js';
 import { jsonLine, plainLines } from '../../command-tree/printed-text.js';
 import { isTransient } from '../../command-tree/runs/client-error.js';
 import { commandRuns } from '../../command-tree/runs/command-runs.js';
+import { listedInstances } from '../../command-tree/runs/instance-runs.js';
 import type { InstanceInfo } from '../../model/instance.js';
 import type { ApiClient } from '../api-client.js';
 import type { Format } from '../print.js';
@@ -27,8 +28,8 @@ const VOLATILE: ReadonlySet<string> = new Set(['lastHeartbeat', 'beatAgeMs']);
 interface ListForm<P extends CommandPath, Item> {
   /** The topics to subscribe to, with the other fields of each subscribe message. */
   readonly topics: (input: InputOf<P>) => WantedTopics;
-  /** Builds the list from the stream. Absent: the list is requested again at each change. */
-  readonly ofStream?: (instances: readonly InstanceInfo[]) => DataOf<P>;
+  /** Builds the list from the stream. Absent or undefined: the list is requested again at each change. */
+  readonly ofStream?: (instances: readonly InstanceInfo[], input: InputOf<P>) => DataOf<P> | undefined;
   readonly items: (data: DataOf<P>) => readonly Item[];
   readonly nameOf: (item: Item) => string;
   /** Returns list data that holds only these items. */
@@ -60,7 +61,11 @@ export async function watchList(
       topics: ({ configuration }) => ({
         instances: configuration === undefined ? {} : { filter: { configuration: [configuration] } },
       }),
-      ofStream: (instances) => instances.toSorted(byConfiguration),
+      // The stream does not tell groups.
+      ofStream: (instances, listed) =>
+        listed.group === undefined
+          ? listedInstances({ instances: instances.toSorted(byConfiguration), groups: new Map() }, listed)
+          : undefined,
       // A list of leftover directories has no rows to watch.
       items: (found) => ('directories' in found ? [] : found),
       nameOf: ({ id }) => id,
@@ -116,9 +121,8 @@ async function watchForm<P extends CommandPath, Item>(listing: Listing<P, Item>)
     refreshMs: REFRESH_MS,
     terminal,
     update: async ({ instances }) => {
-      if (form.ofStream !== undefined) data = form.ofStream(instances.values());
       // Keep the old data when the master does not answer. The next change asks again.
-      else data = (await unlessTransient(ask())) ?? data;
+      data = form.ofStream?.(instances.values(), input) ?? (await unlessTransient(ask())) ?? data;
     },
     draw: () => textOf(data, terminal?.columns),
     print: async () => output.write(await rowsOf(data)),

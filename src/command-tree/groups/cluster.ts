@@ -4,7 +4,8 @@ import { renderNodeExplanation } from '../../explain/render.js';
 import { countBy } from '../../model/plain/count-by.js';
 import { durationText, instantText } from '../../model/words.js';
 import type { ClusterStatus, ListedNode } from '../../operations/cluster-status.js';
-import { type Columns, describe, fieldsOf, listOf, noInput, tableOf, type View } from '../command.js';
+import { describe, fieldsOf, noInput, tableOf, type View } from '../command.js';
+import { type Columns, declareList, type ListOptions, listOf, type Orders, sortedBy } from '../list.js';
 import { offeredRuntimes } from '../runtime-text.js';
 import { describeDrain, markOf } from './drain-text.js';
 
@@ -24,6 +25,13 @@ const NODE_COLUMNS: Columns<ListedNode> = {
   VERSION: ({ version }) => version,
 };
 
+const NODE_ORDERS: Orders<ListedNode> = {
+  'not-well': ({ condition, cordoned }) => (condition === 'connected' ? (cordoned ? 1 : 2) : 0),
+  name: ({ nodeId }) => nodeId,
+  instances: ({ instances }) => -instances,
+  ram: ({ usedRamMB, maxRamMB }) => -usedRamMB / maxRamMB,
+};
+
 /** The status of the cluster, and the nodes, from which the totals are added up. */
 interface ClusterOverview {
   readonly status: ClusterStatus;
@@ -40,22 +48,23 @@ export const CLUSTER_COMMANDS = {
   }),
   'cluster nodes': describe({
     about: 'all nodes, what they run and what is left',
-    input: noInput,
-    text: (listed: readonly ListedNode[], view) =>
-      listOf(view, NODE_COLUMNS, listed, 'no node has joined yet'),
+    declare: (command) => void declareList(command, NODE_ORDERS, ['connected', 'returning', 'lost']),
+    input: (options: ListOptions) => options,
+    text: (listed: readonly ListedNode[], view, { sort }) =>
+      listOf(view, NODE_COLUMNS, sortedBy(listed, NODE_ORDERS, sort), 'no node has joined yet'),
     names: (listed) => listed.map(({ nodeId }) => nodeId),
   }),
   'cluster why': describe({
     usage: '<node>',
     about: 'why a node is as it is, and what happens next',
     input: (node: string) => ({ node }),
-    text: (explanation: NodeExplanation) => renderNodeExplanation(explanation),
+    text: (explanation: NodeExplanation, { columns }) => renderNodeExplanation(explanation, columns),
   }),
 };
 
-async function describeStatus({ status, nodes }: ClusterOverview, view: View): Promise<string> {
+function describeStatus({ status, nodes }: ClusterOverview, view: View): string {
   const shown = status.concerns.slice(0, MOST_CONCERNS);
-  const head = await fieldsOf({
+  const head = fieldsOf({
     cluster: status.clusterName,
     ...(status.masters.length > 1 && { leader: describeLeader(status) }),
     nodes: `${describeCounts(status.nodes)}${describeMarks(nodes)}`,
@@ -64,7 +73,7 @@ async function describeStatus({ status, nodes }: ClusterOverview, view: View): P
     RAM: `${sum(nodes, (node) => node.usedRamMB)} of ${sum(nodes, (node) => node.maxRamMB)} MB given out`,
     CPU: `${sum(nodes, (node) => node.usedCpu)} of ${sum(nodes, (node) => node.maxCpu)} given out (100 = one core)`,
   });
-  const table = await tableOf(
+  const table = tableOf(
     view,
     ['NOT WELL', 'STATUS', 'SINCE', 'WHY'],
     shown.map(({ name, word, since, text }) => [name, word, since && durationText(view.now - since), text]),

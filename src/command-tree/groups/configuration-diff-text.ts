@@ -81,7 +81,7 @@ export function describeDifference({ field, before, after }: FieldDifference): s
   return `${visibleText(field)}: ${from ?? '-'} -> ${to ?? '-'}`;
 }
 
-export function describeHistory(contents: readonly PastContent[], view: View): Promise<string> {
+export function describeHistory(contents: readonly PastContent[], view: View): string {
   const rows = contents.map((content) => [
     content.isInForce ? `${content.number} *` : content.number,
     content.at === null ? '-' : durationText(view.now - content.at),

@@ -4,6 +4,7 @@ import type { ConfigurationReload } from '../../api/routes/configuration-file-ro
 import type { RolledBack } from '../../api/routes/configuration-history-routes.js';
 import { fileWarningText } from '../../configuration-files/file-warnings.js';
 import type { ConfigurationExplanation } from '../../explain/explanation.js';
+import { HEALTH_STATES } from '../../explain/health-states.js';
 import { renderConfigurationExplanation } from '../../explain/render.js';
 import type { Configuration, ConfigurationFileError } from '../../model/configuration.js';
 import type { ShownOverride } from '../../model/configuration-overrides.js';
@@ -19,7 +20,8 @@ import type { ConfigurationSummary, RemovedConfiguration } from '../../operation
 import type { ListedOverrides } from '../../operations/configuration-overrides.js';
 import type { ContentDiff, PastContent } from '../../operations/rollouts/configuration-history.js';
 import type { ShownRollout } from '../../operations/rollouts/rollouts.js';
-import { type Columns, describe, listOf, messageText, noInput, type Said, type View } from '../command.js';
+import { describe, messageText, type Said, type View } from '../command.js';
+import { type Columns, declareList, type ListOptions, listOf, type Orders, sortedBy } from '../list.js';
 import { describeFileErrors, describeRemoved, describeWarnings } from '../file-errors.js';
 import { wholeNumber } from '../parsers.js';
 import {
@@ -41,6 +43,13 @@ const COLUMNS: Columns<ConfigurationSummary> = {
   PORTS: ({ ports }) => ports,
   FILE: ({ file }) => file,
   STATUS: statusOf,
+};
+
+const ORDERS: Orders<ConfigurationSummary> = {
+  'not-well': ({ health }) => HEALTH_STATES.indexOf(health.state),
+  name: ({ name }) => name,
+  instances: ({ instances }) => -instances,
+  ram: ({ ramMB }) => -ramMB,
 };
 
 const OVERRIDES: Columns<ShownOverride> = {
@@ -82,8 +91,10 @@ const WHY = 'why, for those who read `config overrides` later';
 export const CONFIGURATION_COMMANDS = {
   'config list': describe({
     about: 'all configurations, and files that are broken',
-    input: noInput,
-    text: (listed: ListedConfigurations, view) => describeList(listed, view),
+    declare: (command) => void declareList(command, ORDERS, HEALTH_STATES),
+    input: (options: ListOptions) => options,
+    text: (listed: ListedConfigurations, view, { sort }) =>
+      describeList({ ...listed, configurations: sortedBy(listed.configurations, ORDERS, sort) }, view),
     names: ({ configurations }) => configurations.map(({ name }) => name),
   }),
   'config show': describe({
@@ -91,6 +102,7 @@ export const CONFIGURATION_COMMANDS = {
     about: 'the content in force, with every default',
     input: byName,
     text: (configuration: Configuration) => JSON.stringify(withEveryDefault(configuration), null, 2),
+    isVerbatim: true,
     json: withEveryDefault,
     names: ({ name }) => [name],
   }),
@@ -105,7 +117,8 @@ export const CONFIGURATION_COMMANDS = {
     usage: '<name>',
     about: 'why its instances are as they are, and what happens next',
     input: byName,
-    text: (explanation: ConfigurationExplanation) => renderConfigurationExplanation(explanation),
+    text: (explanation: ConfigurationExplanation, { columns }) =>
+      renderConfigurationExplanation(explanation, columns),
   }),
   'config diff': describe({
     about:
@@ -117,7 +130,7 @@ export const CONFIGURATION_COMMANDS = {
         .argument('[to]', 'default: the newest', contentNumber)
         .option(
           '--show-values',
-          'show values of environmentVariables and properties too: they may be secrets',
+          'show values of environmentVariables and properties that look like secrets too',
         ),
     input: (
       name: string,
@@ -184,8 +197,8 @@ export const CONFIGURATION_COMMANDS = {
     usage: '[name]',
     about: 'what was changed beside the files: field, both values, who, since when and why',
     input: (name?: string) => ({ name }),
-    text: async ({ writes, overrides }: ListedOverrides, view) =>
-      `${await listOf(view, OVERRIDES, overrides, 'there are no overrides')}\n${WRITES_TEXT[writes]}`,
+    text: ({ writes, overrides }: ListedOverrides, view) =>
+      `${listOf(view, OVERRIDES, overrides, 'there are no overrides')}\n${WRITES_TEXT[writes]}`,
     names: ({ overrides }) => [...new Set(overrides.map(({ configurationName }) => configurationName))],
   }),
   'config reset': describe({
@@ -213,11 +226,11 @@ export function deletedText(name: string): string {
   return `configuration ${name} is deleted; ${LEFT_BEHIND}`;
 }
 
-async function describeList(
+function describeList(
   { configurations, removed, brokenFiles, directory }: ListedConfigurations,
   view: View,
-): Promise<string> {
-  const table = await listOf(view, COLUMNS, configurations, 'there are no configurations');
+): string {
+  const table = listOf(view, COLUMNS, configurations, 'there are no configurations');
   const warnings = configurations.flatMap(({ name, warnings }) => warnings.map((text) => `${name}: ${text}`));
   const { writes = 'file' }: Partial<ConfigurationSummary> = configurations[0] ?? {};
   const place = writes === 'file' ? [] : [WRITES_TEXT[writes]];

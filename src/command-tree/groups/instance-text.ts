@@ -7,7 +7,8 @@ import type { InstanceDetails } from '../../api/routes/instances/instance-detail
 import type { InstanceInfo } from '../../model/instance.js';
 import { hostPort } from '../../model/plain/host-port.js';
 import { countText, durationText } from '../../model/words.js';
-import { type Columns, fieldsOf } from '../command.js';
+import { fieldsOf } from '../command.js';
+import { type Columns, type Orders } from '../list.js';
 
 const COMMON: Columns<InstanceInfo> = {
   ID: ({ id }) => id,
@@ -35,6 +36,19 @@ export const WIDE_INSTANCE_COLUMNS: Columns<InstanceInfo> = {
   ...MESSAGE,
 };
 
+export const INSTANCE_ORDERS: Orders<InstanceInfo> = {
+  'not-well': ({ state, reason, warning }) => {
+    const isRight =
+      state === 'ONLINE' || (state === 'STOPPED' && (reason === 'stopped' || reason === 'exited'));
+    return isRight ? (warning == null ? 2 : 1) : 0;
+  },
+  configuration: () => 0,
+  node: ({ wrapperNodeId }) => wrapperNodeId ?? '',
+  age: ({ createdAt }) => -createdAt,
+  restarts: ({ restarts }) => -restarts,
+  players: ({ players }) => -(players ?? -1),
+};
+
 function ageOf({ createdAt }: Partial<InstanceInfo>, now: number): string | undefined {
   return createdAt === undefined ? undefined : durationText(now - createdAt);
 }
@@ -60,7 +74,7 @@ export function sentenceOf(done: 'created' | 'adopted', instance: InstanceInfo):
 }
 
 /** The details of one instance, one line for each field. */
-export function describeInstance(details: InstanceDetails, now: number): Promise<string> {
+export function describeInstance(details: InstanceDetails, now: number): string {
   const { maxPlayers, isRevisionCurrent }: Partial<InstanceDetails> = details;
   const { configurationRevision: revision, players, templates, usage }: Partial<InstanceDetails> = details;
   return fieldsOf({

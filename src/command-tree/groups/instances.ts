@@ -10,7 +10,8 @@ import type { InstanceInfo } from '../../model/instance.js';
 import { MAX_CREATED } from '../../model/plain/command-limits.js';
 import { SENDABLE_SIGNALS, type SendableSignal } from '../../model/plain/sendable-signals.js';
 import type { LeftDirectories } from '../../model/run/left-directory.js';
-import { describe, listOf, messageText } from '../command.js';
+import { describe, messageText } from '../command.js';
+import { declareList, type ListOptions, listOf, sortedBy } from '../list.js';
 import { wholeNumber } from '../parsers.js';
 import {
   type Acted,
@@ -21,7 +22,9 @@ import {
   type InstanceMessage,
 } from '../selection/act.js';
 import {
+  declareFilter,
   declareSelection,
+  type InstanceFilter,
   SELECTION_USAGE,
   type Selecting,
   type SelectionOptions,
@@ -29,11 +32,19 @@ import {
   singleId,
 } from '../selection/selection.js';
 import { declareLogs, logQuestionOf, logText } from './instance-logs.js';
-import { describeInstance, INSTANCE_COLUMNS, sentenceOf, WIDE_INSTANCE_COLUMNS } from './instance-text.js';
+import {
+  describeInstance,
+  INSTANCE_COLUMNS,
+  INSTANCE_ORDERS,
+  sentenceOf,
+  WIDE_INSTANCE_COLUMNS,
+} from './instance-text.js';
 import { leftText } from './left-text.js';
 
 /** The most rows of a table. With `-o json` there is no limit. */
 const MAX_ROWS = 1000;
+
+const STATES = ['CREATING', 'ONLINE', 'OFFLINE', 'STOPPED'];
 
 const byId = (id: string) => ({ id });
 
@@ -42,23 +53,27 @@ export const INSTANCE_COMMANDS = {
     usage: '[configuration]',
     about: 'all instances, or those of one configuration',
     declare: (command) =>
-      void command.addOption(
+      void declareList(declareFilter(command), INSTANCE_ORDERS, STATES).addOption(
         new Option(
           '--left',
           'directories of static instances that are gone; "instance adopt" takes one up',
         ).conflicts('watch'),
       ),
-    input: (configuration: string | undefined, { left = false }: { readonly left?: boolean }) => ({
-      configuration,
+    input: (
+      configuration: string | undefined,
+      { left = false, ...options }: ListOptions & InstanceFilter & { left?: boolean },
+    ) => ({
+      ...options,
+      configuration: configuration ?? options.configuration,
       left,
     }),
-    text: async (found: readonly InstanceInfo[] | LeftDirectories, view, { configuration }) => {
+    text: (found: readonly InstanceInfo[] | LeftDirectories, view, { configuration, sort }) => {
       if ('directories' in found) return leftText(found, view);
-      const shown = found.slice(0, MAX_ROWS);
+      const shown = sortedBy(found, INSTANCE_ORDERS, sort).slice(0, MAX_ROWS);
       const columns = view.isWide ? WIDE_INSTANCE_COLUMNS : INSTANCE_COLUMNS;
       const none =
         configuration === undefined ? 'there are no instances' : `${configuration} has no instances`;
-      const table = await listOf(view, columns, shown, none);
+      const table = listOf(view, columns, shown, none);
       const more = found.length - shown.length;
       return more === 0
         ? table
@@ -77,7 +92,7 @@ export const INSTANCE_COMMANDS = {
     usage: '<id>',
     about: 'why an instance is as it is, and what happens next',
     input: byId,
-    text: (explanation: InstanceExplanation) => renderInstanceExplanation(explanation),
+    text: (explanation: InstanceExplanation, { columns }) => renderInstanceExplanation(explanation, columns),
   }),
   'instance logs': describe({
     usage: '<id>',
@@ -85,6 +100,7 @@ export const INSTANCE_COMMANDS = {
     declare: declareLogs,
     input: logQuestionOf,
     text: (log: InstanceLog) => logText(log),
+    isVerbatim: true,
     json: ({ instanceId, ...log }) => ({ instanceId, ...log }),
   }),
   'instance create': describe({

@@ -14,7 +14,7 @@ export function leftOf(found: LeftDirectories, configuration: string | undefined
 }
 
 /** The directories as a table; below it the nodes that did not answer. */
-export async function leftText({ directories, silent }: LeftDirectories, view: View): Promise<string> {
+export function leftText({ directories, silent }: LeftDirectories, view: View): string {
   const rows = directories.map(({ id, nodeId, configurationName, leftAt, sizeBytes }) => [
     id,
     nodeId,
@@ -23,7 +23,7 @@ export async function leftText({ directories, silent }: LeftDirectories, view: V
     sizeBytes === null ? '-' : sizeText(sizeBytes),
   ]);
   const none = 'no static instance that is gone has left a directory';
-  const table = await tableOf(view, HEAD, rows, none);
+  const table = tableOf(view, HEAD, rows, none);
   const unknown = silent.map(({ nodeId, why }) => `what node ${nodeId} has is not known: ${why}`);
   return unknown.length === 0 ? table : [table, '', ...unknown].join('\n');
 }

@@ -37,6 +37,7 @@ export const NODE_OPERATION_COMMANDS = {
       return [...(drain === null ? [] : describeDrain(nodeId, drain)), ...after].join('\n');
     },
     names: ({ nodeId }) => [nodeId],
+    mayAsk: true,
     destroys: ({ node, deadlineSeconds }) =>
       deadlineSeconds === 0
         ? `the instances of node ${node} are moved without waiting for players`

@@ -39,7 +39,7 @@ export const STOP_COMMANDS = {
   }),
 };
 
-function describeInfo(info: NodeInfo): Promise<string> {
+function describeInfo(info: NodeInfo): string {
   return fieldsOf({
     node: info.nodeId,
     cluster: info.clusterName,

@@ -45,7 +45,7 @@ export function rolloutSentence(rollout: ShownRollout): string {
   return `the rollout of ${rollout.configurationName} ${rolloutText(rollout)}`;
 }
 
-function describeRollouts(rollouts: readonly ShownRollout[], view: View): Promise<string> {
+function describeRollouts(rollouts: readonly ShownRollout[], view: View): string {
   const rows = rollouts.map((rollout) => {
     const { configurationName, state, counts, since, message } = rollout;
     const age = durationText(view.now - since);
@@ -56,9 +56,9 @@ function describeRollouts(rollouts: readonly ShownRollout[], view: View): Promis
   return tableOf(view, HEAD, rows, 'there has been no rollout');
 }
 
-async function describeRollout(rollout: ShownRollout, view: View): Promise<string> {
+function describeRollout(rollout: ShownRollout, view: View): string {
   const { configurationName, state, cause, by, since, endedAt, counts, isHeldBack } = rollout;
-  const fields = await fieldsOf({
+  const fields = fieldsOf({
     configuration: configurationName,
     state,
     content: contentsText(rollout),

@@ -2,7 +2,8 @@
 
 import type { ListedSession } from '../../api/routes/session-routes.js';
 import { durationText } from '../../model/words.js';
-import { type Columns, describe, listOf, messageText, noInput, type Said } from '../command.js';
+import { describe, messageText, noInput, type Said } from '../command.js';
+import { type Columns, listOf } from '../list.js';
 
 const COLUMNS: Columns<ListedSession> = {
   ID: ({ id }) => id,

@@ -1,10 +1,8 @@
 /** `help`: lists every command, or describes one command in full. */
 import type { Command } from 'commander';
-import { quoteText } from '../../model/words.js';
 import type { TreeHost } from '../build-tree.js';
-import { invalid } from '../command.js';
 import { renderTable } from '../table.js';
-import { suggest } from './suggest.js';
+import { unknownCommand } from './unknown-command.js';
 import { usageOf } from './usage.js';
 
 export function addHelpCommand(program: Command, host: TreeHost): void {
@@ -18,10 +16,10 @@ export function addHelpCommand(program: Command, host: TreeHost): void {
     return host.show(
       {
         json: () => listed,
-        text: async ({ columns }) => {
+        text: (view) => {
           if (command.commands.length === 0) return command.helpInformation();
           const rows = listed.map(({ usage, description }) => [usage, description]);
-          const table = await renderTable(['COMMAND', 'WHAT IT DOES'], rows, columns);
+          const table = renderTable(['COMMAND', 'WHAT IT DOES'], rows, view);
           return command === program ? [table, '', ...host.footer].join('\n') : table;
         },
         names: () => listed.map(({ usage }) => usage),
@@ -35,11 +33,8 @@ export function addHelpCommand(program: Command, host: TreeHost): void {
 function find(program: Command, words: readonly string[]): Command {
   let command = program;
   for (const word of words) {
-    const next = command.commands.find((known) => known.name() === word);
-    if (next === undefined) {
-      const names = command.commands.map((known) => known.name());
-      throw invalid(`unknown command ${quoteText(word)}${suggest(word, names, 'help')}`);
-    }
+    const next = command.commands.find((known) => known.name() === word || known.aliases().includes(word));
+    if (next === undefined) throw unknownCommand(command, word);
     command = next;
   }
   return command;

@@ -73,10 +73,10 @@ function commandsOf(command: Command): WantedWord {
 }
 
 function optionsOf(command: Command): KnownWord[] {
-  return command
-    .createHelp()
-    .visibleOptions(command)
-    .flatMap(({ long, description }) => (long == null ? [] : [{ word: long, about: description }]));
+  // The help does not repeat the options of all commands, but the completion offers them.
+  return [...command.options, { long: '--help', description: 'show help' }].flatMap(
+    ({ long, description }) => (long == null ? [] : [{ word: long, about: description }]),
+  );
 }
 
 function wantedValue({ argChoices, long, short }: Option): WantedWord {

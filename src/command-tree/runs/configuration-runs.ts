@@ -9,14 +9,15 @@ type Listed = DataOf<'config list'>;
 
 export function configurationRuns(api: ApiCalls) {
   return {
-    'config list': async () => {
+    'config list': async ({ state = '' }) => {
       const [configurations, removed, brokenFiles, directory] = await Promise.all([
         api.get<Listed['configurations']>('/cluster/configurations'),
         api.get<Listed['removed']>('/cluster/removed-configurations'),
         api.get<Listed['brokenFiles']>('/configuration-files/errors'),
         api.get<Listed['directory']>('/configuration-files/directory'),
       ]);
-      return { configurations, removed, brokenFiles, directory };
+      const shown = configurations.filter(({ health }) => ['', health.state].includes(state));
+      return { configurations: shown, removed, brokenFiles, directory };
     },
     'config show': ({ name }) => api.get(`/configurations/${pathPart(name)}`),
     'config reload': ({ confirm }) => api.send('POST', `/configuration-files/reload?confirm=${confirm}`),

@@ -8,7 +8,7 @@ import type { CommandRuns, InputOf, RunCall } from '../commands.js';
 import { byConfiguration } from '../groups/instance-text.js';
 import { leftOf } from '../groups/left-text.js';
 import { actOnInstances, type InstanceMessage } from '../selection/act.js';
-import type { InstanceAction, KnownInstances } from '../selection/choose.js';
+import { type InstanceAction, isMeant, type KnownInstances } from '../selection/choose.js';
 import type { Selecting } from '../selection/selection.js';
 import { type ApiCalls, pathPart } from './api-calls.js';
 import { ClientError } from './client-error.js';
@@ -31,12 +31,10 @@ export function instanceRuns(api: ApiCalls) {
       return api.send('PATCH', `${instancePath(id)}/lifecycle?target=${target}`);
     });
   return {
-    'instance list': async ({ configuration, left }) => {
+    'instance list': async (input) => {
+      const { configuration, left } = input;
       if (left) return leftOf(await api.get('/cluster/left-directories'), configuration);
-      const all = await api.get<InstanceInfo[]>('/instances');
-      const found = all
-        .filter(({ configurationName }) => configuration === undefined || configurationName === configuration)
-        .sort(byConfiguration);
+      const found = listedInstances(await knownTo(api, { selection: { filter: input } }), input);
       // An empty list is an error only when the configuration is unknown too: instances may outlive their
       // configuration.
       if (configuration !== undefined && found.length === 0) await api.get(configurationPath(configuration));
@@ -63,6 +61,15 @@ export function instanceRuns(api: ApiCalls) {
     'instance signal': ({ id, signal, all }) =>
       api.send('POST', `${instancePath(id)}/signal`, { signal, all }),
   } satisfies Partial<CommandRuns>;
+}
+
+/** The instances that `instance list` means, in its order. */
+export function listedInstances(
+  known: KnownInstances,
+  input: InputOf<'instance list'>,
+): readonly InstanceInfo[] {
+  const { state = '' } = input;
+  return known.instances.filter((one) => isMeant(one, input, known) && ['', one.state].includes(state));
 }
 
 /**

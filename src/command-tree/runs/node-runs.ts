@@ -17,12 +17,18 @@ export function nodeRuns(api: ApiCalls) {
       ]);
       return { status, nodes };
     },
-    'cluster nodes': () => listNodes(api),
+    'cluster nodes': async ({ state = '' }) =>
+      (await listNodes(api)).filter(({ condition }) => ['', condition].includes(state)),
     'cluster why': ({ node }) => api.get(`${nodePath(node)}/why`),
     'cluster cordon': ({ node }) => api.send('PUT', `${nodePath(node)}/cordon`),
     'cluster uncordon': ({ node }) => api.send('DELETE', `${nodePath(node)}/cordon`),
-    'cluster drain': ({ node, deadlineSeconds }) =>
-      api.send('PUT', `${nodePath(node)}/drain`, { deadlineSeconds }),
+    'cluster drain': async ({ node, deadlineSeconds }, { confirm }) => {
+      const { instances = 0 } = (await listNodes(api)).find(({ nodeId }) => nodeId === node) ?? {};
+      // A drain that waits for nobody is asked about in any case, by its `destroys`.
+      if (instances > 1 && deadlineSeconds > 0)
+        await confirm({ what: `${instances} instances of node ${node} are moved to others`, list: [] });
+      return api.send('PUT', `${nodePath(node)}/drain`, { deadlineSeconds });
+    },
     'cluster forget': async ({ node, force, keepToken }) => {
       const known = (await listNodes(api)).find(({ nodeId }) => nodeId === node);
       const query = `force=${force}&keepToken=${keepToken}`;

@@ -1,5 +1,6 @@
 /** Runs the commands `template ...`. */
 import { setTimeout as pause } from 'node:timers/promises';
+import { meantName } from '../../configuration-files/nearest-name.js';
 import type { Configuration } from '../../model/configuration.js';
 import { mayInstall } from '../../model/plain/may-install.js';
 import type { ClusterSyncReport } from '../../model/template.js';
@@ -7,7 +8,6 @@ import { quoteText } from '../../model/words.js';
 import { matcherOf, type TemplateName } from '../../templates/sync/pattern.js';
 import type { CommandRuns, InputOf, RunCall } from '../commands.js';
 import { type DownloadedTemplate, describeDispatch, type TemplateSync } from '../groups/templates.js';
-import { suggest } from '../help/suggest.js';
 import { type ApiCalls, find, pathPart } from './api-calls.js';
 import { ClientError, EXIT } from './client-error.js';
 
@@ -102,6 +102,7 @@ async function templatesToDownload(api: ApiCalls, pattern: string): Promise<read
 
 async function noMatch(api: ApiCalls, pattern: string): Promise<ClientError> {
   const known = (await listTemplates(api)).flatMap(({ group, name }) => [`${group}/${name}`, `${group}/*`]);
-  const suggestion = suggest(pattern, [...new Set(known)], 'template list');
-  return new ClientError(EXIT.notFound, `no template matches ${quoteText(pattern)}${suggestion}`);
+  const meant = meantName(pattern, [...new Set(known)]);
+  const hint = meant === undefined ? ': "template list" shows all' : `. Did you mean ${meant}?`;
+  return new ClientError(EXIT.notFound, `no template matches ${quoteText(pattern)}${hint}`);
 }

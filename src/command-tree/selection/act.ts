@@ -1,7 +1,8 @@
 /** Carries an action out on the instances that were chosen, and shows what became of each. */
 import type { InstanceInfo } from '../../model/instance.js';
 import { countText } from '../../model/words.js';
-import { type Columns, type CommandFailure, listOf } from '../command.js';
+import { type CommandFailure } from '../command.js';
+import { type Columns, listOf } from '../list.js';
 import { ClientError, EXIT, isTransient } from '../runs/client-error.js';
 import { chooseInstances, consequenceText, type InstanceAction, type KnownInstances } from './choose.js';
 import { type Selecting, singleId } from './selection.js';
@@ -71,7 +72,7 @@ export async function actOnInstances<Done extends InstanceMessage>(
   const chosen = chooseInstances(action, input.selection, await known());
   await confirm({
     what: consequenceText(action, chosen, input.waitForPlayers === true),
-    list: await linesOf(chosen.instances),
+    list: linesOf(chosen.instances),
   });
   const ids = chosen.instances.map((instance) => instance.id);
   return { action, outcomes: await performAll(ids, perform, signal) };
@@ -110,9 +111,9 @@ const COLUMNS: Columns<InstanceInfo> = {
   PLAYERS: ({ players }) => players,
 };
 
-async function linesOf(instances: readonly InstanceInfo[]): Promise<string[]> {
+function linesOf(instances: readonly InstanceInfo[]): string[] {
   const shown = instances.slice(0, MOST_SHOWN);
-  const lines = (await listOf({ columns: undefined, now: 0 }, COLUMNS, shown, '')).split('\n');
+  const lines = listOf({ now: 0 }, COLUMNS, shown, '').split('\n');
   const more = instances.length - shown.length;
   return more === 0 ? lines : [...lines, `... and ${countText(more, 'more instance')}`];
 }

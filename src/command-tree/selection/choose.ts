@@ -48,7 +48,7 @@ function byIds(ids: readonly string[], { instances }: KnownInstances): readonly 
   return ids.flatMap((id) => byId.get(id) ?? []);
 }
 
-function isMeant(
+export function isMeant(
   { configurationName, wrapperNodeId }: InstanceInfo,
   { configuration, group, node }: InstanceFilter,
   { groups }: KnownInstances,

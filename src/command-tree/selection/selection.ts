@@ -4,7 +4,7 @@ import { invalid } from '../command.js';
 
 /** The configuration, group and node that an instance must have. Without any field the filter takes all instances. */
 export interface InstanceFilter {
-  readonly configuration?: string;
+  readonly configuration?: string | undefined;
   /** A name in the `instanceGroups` of its configuration. */
   readonly group?: string;
   readonly node?: string;
@@ -27,12 +27,15 @@ export const SELECTION_USAGE = '[id...]';
 /** The options that choose instances, by the names that the parser gives them. */
 export const SELECTING = ['configuration', 'group', 'node', 'all'] as const;
 
-export function declareSelection(command: Command): void {
-  command
+export function declareFilter(command: Command): Command {
+  return command
     .option('--configuration <name>', 'all instances of a configuration')
     .option('--group <name>', 'all of the configurations with this name in instanceGroups')
-    .option('--node <node>', 'all on a node')
-    .option('--all', 'all instances');
+    .option('--node <node>', 'all on a node');
+}
+
+export function declareSelection(command: Command): void {
+  declareFilter(command).option('--all', 'all instances');
 }
 
 /** Throws DRV_COMMAND_INVALID unless instances are chosen in one way. */

@@ -12,12 +12,12 @@ import type { ConfigurationRecord } from '../../model/configuration.js';
 import { DroverError } from '../../model/errors.js';
 import { changedFieldSchema, changedFields, newFields } from '../../model/field-class.js';
 import { nameSchema } from '../../model/names.js';
-import { mayBeSecret } from '../../model/plain/may-be-secret.js';
+import type { ShownValues } from '../../model/plain/may-be-secret.js';
 import { countText, quoteText } from '../../model/words.js';
-import { HIDDEN } from '../../telemetry/secret-fields.js';
 import { keepingManaged } from '../configuration-content.js';
 import { fileStateSchema, inspectConfiguration } from '../configuration-diff.js';
 import type { Reads } from '../reads.js';
+import { shownValue } from '../shown-differences.js';
 import type { Writes } from '../writes.js';
 import type { ServiceForecast } from './forecast.js';
 import { whyOf } from './why.js';
@@ -37,8 +37,7 @@ interface ChangePlanOrder {
   readonly keepManaged: boolean;
   /** True: all other configurations that `sees` allows are to be removed. */
   readonly prune: boolean;
-  /** True: values that may be secrets are shown. */
-  readonly showValues: boolean;
+  readonly shown: ShownValues;
   /** True for a configuration that the caller may see. */
   readonly sees: (name: string) => boolean;
 }
@@ -152,7 +151,7 @@ export async function planChanges(
   return {
     formatVersion: PLAN_FORMAT,
     fingerprint,
-    configurations: order.showValues ? configurations : configurations.map(withoutValues),
+    configurations: configurations.map((one) => withoutValues(one, order.shown)),
     shortages: [...shortages],
     others: order.prune ? [] : others,
     warnings: [...warningsOf(changes), ...unjudgedWarning(unjudged)],
@@ -291,11 +290,11 @@ function actionOf(
   return record.hash === hash && fileState === 'same' ? 'unchanged' : 'change';
 }
 
-function withoutValues(planned: PlannedConfiguration): PlannedConfiguration {
-  const hide = (value: string | null): string | null => (value === null ? null : HIDDEN);
-  const fields = planned.fields.map((field) =>
-    mayBeSecret(field.path) ? { ...field, from: hide(field.from), to: hide(field.to) } : field,
-  );
+function withoutValues(planned: PlannedConfiguration, shown: ShownValues): PlannedConfiguration {
+  const fields = planned.fields.map((field) => {
+    const { path, from, to } = field;
+    return { ...field, from: shownValue(path, from, shown), to: shownValue(path, to, shown) };
+  });
   return { ...planned, fields };
 }
 

@@ -14,10 +14,11 @@ import {
 } from '../../model/configuration-history.js';
 import { DroverError } from '../../model/errors.js';
 import { differencesOf, fieldDifferenceSchema } from '../../model/field-differences.js';
+import type { ShownValues } from '../../model/plain/may-be-secret.js';
 import { isHeldBack, type RolloutRecord, revisionForNew } from '../../model/rollout.js';
 import { unknownConfiguration } from '../../model/unknown.js';
 import type { Reads } from '../reads.js';
-import { withoutSecrets } from '../shown-differences.js';
+import { shownDifferences } from '../shown-differences.js';
 
 export const pastContentSchema = keptContentSchema.omit({ end: true }).extend({
   outcome: z
@@ -48,7 +49,7 @@ export type ContentDiff = z.output<typeof contentDiffSchema>;
 interface ContentDiffQuestion {
   readonly from: number;
   readonly to?: number | undefined;
-  readonly showValues?: boolean;
+  readonly shown?: ShownValues;
 }
 
 /** The last contents, the newest first. Throws DRV_CONFIGURATION_UNKNOWN. */
@@ -74,13 +75,12 @@ export function configurationHistory(needs: Reads, name: string): PastContent[] 
 }
 
 /**
- * The differences between two contents. `to` absent: the newest. `showValues`: shows values that may be secrets too.
- * Throws DRV_CONFIGURATION_UNKNOWN, or DRV_REVISION_UNKNOWN.
+ * The differences between two contents. `to` absent: the newest. Throws DRV_CONFIGURATION_UNKNOWN, or DRV_REVISION_UNKNOWN.
  */
 export function contentDiffOf(
   needs: Reads,
   name: string,
-  { from, to, showValues = false }: ContentDiffQuestion,
+  { from, to, shown = 'none' }: ContentDiffQuestion,
 ): ContentDiff {
   const contents = keptContents(needs, name);
   const newest = to ?? contents.at(-1)?.number ?? 1;
@@ -91,7 +91,7 @@ export function contentDiffOf(
     configurationName: name,
     from,
     to: newest,
-    differences: showValues ? differences : withoutSecrets(differences),
+    differences: shownDifferences(differences, shown),
   };
 }
 

@@ -155,6 +155,6 @@ async function moveOver(
 function unknownTemplate(group: string, name: string): DroverError {
   return new DroverError(
     'DRV_TEMPLATE_UNKNOWN',
-    `there is no template ${group}/${name}: GET /api/templates lists them`,
+    `there is no template ${group}/${name}: "template list" shows all`,
   );
 }

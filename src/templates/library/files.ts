@@ -251,7 +251,7 @@ function describeReadError(place: FilePlace): (error: unknown) => never {
 export function unknownFile({ group, name, label }: FilePlace): DroverError {
   return new DroverError(
     'DRV_TEMPLATE_FILE_UNKNOWN',
-    `there is no ${label}: GET /api/templates/${group}/${name}/files lists them`,
+    `there is no ${label}: "drover cp ${group}/${name}: DIRECTORY" fetches all that is there`,
   );
 }
 

@@ -137,10 +137,7 @@ describe('Nodes', () => {
     'GET /cluster/nodes/nope/why',
   ])('%s: 404 for an unknown node', async (row) => {
     const { status, json } = await world.call(row);
-    expect([status, json]).toEqual([
-      404,
-      refusal('there is no node "nope": GET /api/cluster/nodes lists them'),
-    ]);
+    expect([status, json]).toEqual([404, refusal('there is no node "nope": "cluster nodes" shows all')]);
   });
 });
 

@@ -24,10 +24,7 @@ it('answers with the nearest name, and says where all are listed when none is ne
     meant('there is no configuration "loby". Did you mean lobby?', 'DRV_CONFIGURATION_UNKNOWN'),
   );
   expect(await answer('/configurations/other')).toEqual(
-    meant(
-      'there is no configuration "other": GET /api/configurations lists them',
-      'DRV_CONFIGURATION_UNKNOWN',
-    ),
+    meant('there is no configuration "other": "config list" shows all', 'DRV_CONFIGURATION_UNKNOWN'),
   );
   expect(await answer('/instances/aaaaab')).toEqual(
     meant('there is no instance "aaaaab". Did you mean aaaaaa?', 'DRV_INSTANCE_UNKNOWN'),

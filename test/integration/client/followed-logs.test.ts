@@ -182,9 +182,13 @@ describe('the logs of a configuration', () => {
     const sorted = (): string[] => run.lines.toSorted();
     const expected = (word: string) => ids.map((id) => `[${id}] ${word}`);
     await world.until(() => expect(sorted()).toEqual(expected('one').toSorted()));
+    // A line that comes shows that the logs are followed: the first lines are read before.
+    world.logs.write('n1', 'then');
+    const first = [...expected('one'), ...expected('then')];
+    await world.until(() => expect(sorted()).toEqual(first.toSorted()));
     run.proxy.cut();
     world.logs.write('n1', 'two');
-    await world.until(() => expect(sorted()).toEqual([...expected('one'), ...expected('two')].toSorted()));
+    await world.until(() => expect(sorted()).toEqual([...first, ...expected('two')].toSorted()));
     expect(run.said.filter((line) => LOST.test(line))).toHaveLength(1);
   });
 

@@ -89,12 +89,12 @@ describe('instance list', () => {
     );
   });
 
-  it('cuts messages to the width of the terminal', async () => {
+  it('breaks messages at the width of the terminal, and cuts none', async () => {
     await world.configure('big', { minimumServiceCount: 1, ramMB: 5000 });
     await until(() => expect(world.plane.records()[0]?.status.message).toContain('RAM'));
     const lines = (await world.run('instance list', { columns: 90 })).trimEnd().split('\n');
-    expect(Math.max(...lines.map((line) => line.length))).toBe(90);
-    expect(lines[1]).toMatch(/…$/);
+    expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(90);
+    expect(lines.length).toBeGreaterThan(2);
   });
 });
 
@@ -167,7 +167,7 @@ describe('instance create', () => {
       'error: there is no configuration "lobbi". Did you mean lobby?\n',
     );
     expect(await world.run('instance create nothing-like-it')).toBe(
-      'error: there is no configuration "nothing-like-it": GET /api/configurations lists them\n',
+      'error: there is no configuration "nothing-like-it": "config list" shows all\n',
     );
   });
 });
@@ -193,7 +193,7 @@ describe('instance stop, start, restart, delete', () => {
     '%s of an unknown instance changes nothing',
     async (word) => {
       expect(await world.run(`instance ${word} nobody`)).toBe(
-        'error: there is no instance "nobody": GET /api/instances lists them\n',
+        'error: there is no instance "nobody": "instance list" shows all\n',
       );
     },
   );
@@ -386,7 +386,7 @@ describe('config list', () => {
     const [{ id = '' } = {}] = world.plane.records();
     expect(await world.json(`instance why ${id}`)).toMatchObject({ notes });
     await world.configure('lobby');
-    expect(cells(await world.run('config list'))[1]?.at(-1)).toBe('1 outdated');
+    expect(cells(await world.run('config list'))[1]?.at(-1)).toBe('Healthy, 1 outdated');
   });
 
   it('says when there is nothing', async () => {
@@ -881,7 +881,7 @@ describe('help', () => {
     expect(one).toContain('--lines <count>');
     expect(await world.run('instance logs --help')).toBe(one);
     expect(await world.run('help instence')).toBe(
-      'error: unknown command "instence". Did you mean instance?\n',
+      "error: unknown command 'instence'. Did you mean instance?\n",
     );
   });
 });
@@ -903,7 +903,7 @@ describe('stop', () => {
 describe('a line that is no command', () => {
   it.each([
     ['instnace list', "error: unknown command 'instnace'. Did you mean instance?\n"],
-    ['instance lst', "error: unknown command 'lst'. Did you mean list?\n"],
+    ['instance lst', "error: unknown command 'instance lst'. Did you mean instance list?\n"],
     ['nonsense', `error: unknown command 'nonsense': "help" lists all\n`],
     ['instance info', "error: missing required argument 'id'\n"],
     ['instance logs abc123 --lnes 5', "error: unknown option '--lnes'. Did you mean --lines?\n"],
@@ -1057,7 +1057,7 @@ describe('the bounds of a command', () => {
       world.run('instance create lobby 2'),
     ]);
     expect(JSON.parse(outputs[0])).toHaveLength(3);
-    expect(outputs[1]).toBe("error: unknown command 'lst'. Did you mean list?\n");
+    expect(outputs[1]).toBe("error: unknown command 'instance lst'. Did you mean instance list?\n");
     expect(outputs[2]).toMatch(/^NAME/);
     expect(outputs[3].trimEnd().split('\n')).toHaveLength(2);
   });

@@ -502,17 +502,17 @@ describe('the routes of why', () => {
     const instance = 'DRV_INSTANCE_UNKNOWN';
     const configuration = 'DRV_CONFIGURATION_UNKNOWN';
     for (const [url, code, error] of [
-      ['/instances/zzzzzz/why', instance, 'there is no instance "zzzzzz": GET /api/instances lists them'],
-      ['/instances/%3Cscript%3E/why', instance, 'there is no such instance: GET /api/instances lists them'],
+      ['/instances/zzzzzz/why', instance, 'there is no instance "zzzzzz": "instance list" shows all'],
+      ['/instances/%3Cscript%3E/why', instance, 'there is no such instance: "instance list" shows all'],
       [
         '/configurations/none/why',
         configuration,
-        'there is no configuration "none": GET /api/configurations lists them',
+        'there is no configuration "none": "config list" shows all',
       ],
       [
         '/configurations/..%2Fx/why',
         configuration,
-        'there is no such configuration: GET /api/configurations lists them',
+        'there is no such configuration: "config list" shows all',
       ],
     ]) {
       const answer = await get(String(url));

@@ -41,6 +41,7 @@ export class LiveRun {
   }
 
   readonly output: LiveOutput = {
+    isColoured: false,
     signal: this.#ending.signal,
     write: async (text) => {
       this.out += text;

@@ -10,7 +10,7 @@ import { addCommands } from '../../../src/command-tree/build-tree.js';
 import { COMMAND_PATHS, type CommandPath, descriptionOf } from '../../../src/command-tree/commands.js';
 import { pathOf } from '../../../src/command-tree/help/usage.js';
 
-const COMMON: ReadonlySet<string> = new Set(['--output', '--context', '--root', '--yes']);
+const COMMON: ReadonlySet<string> = new Set(['--output', '--context', '--root', '--color', '--yes']);
 
 /** Notes of the page on a command, beyond its line of help. */
 const NOTES: Partial<Record<CommandPath, string>> = {
@@ -57,13 +57,15 @@ export function withTables(page: string): string {
     aliases: table(
       ['typed', 'is'],
       [
-        ...ALIASES.flatMap(({ words, path, one }) => [
-          [code(`drover ${words.join(' ')}`), code(`drover ${path}`)],
-          ...(one === undefined
-            ? []
-            : [[code(`drover ${words.join(' ')} <name>`), code(`drover ${one} <name>`)]]),
+        ...ALIASES.map(([verb, nouns, path]) => [
+          code(`drover ${verb} ${nouns.split(' ')[0]}`.replace('  ', ' ')),
+          code(`drover ${path}`),
         ]),
-        [code('drover scale <name> <count>'), code('drover config scale <name> <count>')],
+        [code('drover get config <name>'), code('drover config show <name>')],
+        [code('drover restart <id>'), code('drover instance restart <id>')],
+        [code('drover restart <configuration>'), code('drover config restart <configuration>')],
+        [code('drover stop <id>'), code('drover instance stop <id>')],
+        [code('drover stop <configuration>'), code('drover instance stop --configuration <configuration>')],
         [code('drover exec <id> -- <line>'), code('drover instance execute <id> <line>')],
       ],
     ),

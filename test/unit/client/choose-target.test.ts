@@ -120,14 +120,14 @@ describe('with contexts', () => {
     expect(await choose(given)).toEqual([message]);
   });
 
-  it('goes to the current one inside a root too, and says so; --root chooses the node', async () => {
+  it('goes to the master of the root that it stands in, and says so; --context chooses another', async () => {
     const root = makeRoot({ apiPort: 7100 });
     expect(await choose({ directory: root })).toEqual([
-      'prod https://prod.example:7000',
-      `the current context prod is used, not the node in ${root}: for that one give --root`,
+      `${root} http://127.0.0.1:7100`,
+      `the master in ${root} is asked, not the current context: for that give --context prod`,
     ]);
     home.said.length = 0;
-    expect(await choose({ directory: root, root: '.' })).toEqual([`${root} http://127.0.0.1:7100`]);
+    expect(await choose({ directory: root, context: 'prod' })).toEqual(['prod https://prod.example:7000']);
   });
 
   it('says that a key would travel in clear to an address of DROVER_URL, apart from loopback', async () => {

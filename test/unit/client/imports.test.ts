@@ -11,14 +11,14 @@ const SHARED = new RegExp(
     '^src/loop/(?:backoff|each-bounded|remembered)\\.ts$',
     '^src/model/(?:duration|errors|words)\\.ts$',
     '^src/model/access/(?:address-range|key-scopes|name-pattern)\\.ts$',
-    '^src/(?:explain/render|operations/(?:log-point|shown-differences)|telemetry/(?:plain-text|secret-fields))\\.ts$',
+    '^src/(?:explain/(?:health-states|render)|operations/(?:log-point|shown-differences)|telemetry/(?:plain-text|secret-fields))\\.ts$',
     '^src/configuration-files/(?:file-warnings|nearest-name)\\.ts$',
     '^src/templates/library/(?:archive-check|invalid-archive|pack-zip|unpack-zip)\\.ts$',
     '^src/templates/sync/(?:node-sync-text|pattern)\\.ts$',
     '^src/templates/tree/(?:byte-stream|digest|open-directory|path-objection|program-file|remove-tree|system-error|tree)\\.ts$',
   ].join('|'),
 );
-const PACKAGES = new Set(['cli-table3', 'commander', 'leven', 'string-argv', 'ws', 'yaml', 'yauzl', 'yazl']);
+const PACKAGES = new Set(['commander', 'leven', 'string-argv', 'ws', 'yaml', 'yauzl', 'yazl']);
 /** Judges files as the daemon does, with its schemas. Only the commands on files load it, when they are called. */
 const JUDGE = 'src/client/configurations/documents.ts';
 const JUDGES_WITH =

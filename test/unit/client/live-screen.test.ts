@@ -13,7 +13,7 @@ it('shows the newest text alone, as much as fits, and no control sequences of ot
   });
   const said: string[] = [];
   const screen = new LiveScreen(
-    liveOutput(terminal, (line) => said.push(line)),
+    liveOutput(terminal, (line) => said.push(line), false),
     terminal,
   );
   const shown = (): string[] => {
@@ -25,7 +25,7 @@ it('shows the newest text alone, as much as fits, and no control sequences of ot
   await screen.draw('one\ntwo\nthree');
   expect(shown()).toEqual(['one', 'two', 'three', '']);
   await screen.draw('four \x1b[2J\x1b]0;title\x07five and much more than fits');
-  expect(shown()).toEqual(['four five and much m', '']);
+  expect(shown()).toEqual(['four five and much', 'more than fits', '']);
   await screen.draw('1\n2\n3\n4\n5');
   expect(shown()).toEqual(['1', '2', '3', '... and 2 lines more', '']);
   screen.setStatus('lost');

@@ -24,6 +24,7 @@ async function waited(
     return { commit: null, state, message: `${path} is ${state}`, files, total: 3 };
   };
   const output = {
+    isColoured: false,
     signal: new AbortController().signal,
     write: async (text: string) => lines.push(text) > 0,
     say: () => undefined,

@@ -54,7 +54,7 @@ async function linesOf({ file, instances = {}, revisions = {}, heldBackFor }: Wo
       overrides: recordsOf({}),
     }),
     'lobby',
-    false,
+    'none',
   );
   return describeDiff(diff).split('\n');
 }

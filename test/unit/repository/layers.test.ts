@@ -92,6 +92,7 @@ const ON_THE_PAGE = [
   'src/model/plain/template-fault.js',
   'src/explain/concerns.js',
   'src/explain/health-states.js',
+  'src/model/plain/may-be-secret.js',
 ];
 
 /** A folder with more files than this needs a reason, or holds two ideas. */

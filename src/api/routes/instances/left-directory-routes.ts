@@ -140,6 +140,6 @@ function unknownDirectory(id: string, silent: LeftDirectories['silent']): Drover
   const away = silent.map(({ nodeId, why }) => `; node ${nodeId} did not answer: ${why}`);
   return new DroverError(
     'DRV_DIRECTORY_UNKNOWN',
-    `no node has a directory ${id} that a static instance left: GET /api/cluster/left-directories lists them${away.join('')}`,
+    `no node has a directory ${id} that a static instance left: "instance list --left" shows all${away.join('')}`,
   );
 }

@@ -3,6 +3,7 @@ import { useSignal } from '@preact/signals';
 import type { InstanceDetails } from '../../../api/routes/instances/instance-details.js';
 import type { Configuration } from '../../../model/configuration.js';
 import type { InstanceInfo } from '../../../model/instance.js';
+import { looksSecret } from '../../../model/plain/may-be-secret.js';
 import { ApiFailure, apiPath } from '../../api/api-client.js';
 import { addressOf, cores, count, megabytes, NOTHING } from '../../parts/amounts.js';
 import { Button } from '../../parts/button.js';
@@ -12,7 +13,6 @@ import { Fact, Panel } from '../../parts/page.js';
 import { Time } from '../../parts/time.js';
 import { hrefOf } from '../../router/place.js';
 import { useAsked, useRound } from '../../services/services.js';
-import { isSecret } from './secrets.js';
 import { text } from './text.js';
 
 export function DetailsPanel({ instance }: { readonly instance: InstanceInfo }) {
@@ -112,7 +112,7 @@ function Environment({ instance }: { readonly instance: InstanceInfo }) {
 
 function Variable({ name, value }: { readonly name: string; readonly value: string }) {
   const isShown = useSignal(false);
-  const isCovered = isSecret(name, value);
+  const isCovered = looksSecret(name, value);
   return (
     <tr>
       <th scope="row">{name}</th>
