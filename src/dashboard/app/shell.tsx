@@ -38,6 +38,7 @@ export function Shell() {
   useEffect(() => {
     document.title = `${[title, ...(found?.path ?? [])].join(' · ')} · ${text.product}`;
   });
+  const find = session.can('ALL') && session.isUnrestricted ? text.commands : text.goTo;
   const side = <Side current={found?.name} onHelp={show('help')} onDone={show(null)} />;
   return (
     <div class="shell">
