@@ -6,6 +6,7 @@
 import type { BeatBook } from '../../src/channel/master/beat-book.js';
 import type { Clock } from '../../src/loop/clock.js';
 import type { ConfigurationRecord } from '../../src/model/configuration.js';
+import type { InstanceRecord } from '../../src/model/instance.js';
 import type { PlannedContent } from '../../src/operations/plan/forecast.js';
 import type { InstanceWriter } from '../../src/state/instance-writes.js';
 import type { MasterState } from '../../src/state/master-state.js';
@@ -45,6 +46,8 @@ export interface ReconcilersOptions {
   >;
   /** The digest of a template now; null: it cannot be read. */
   readonly templateDigest: (group: string, name: string, storage: string) => Promise<string | null>;
+  /** See `Rollouts`. */
+  readonly lastLinesOf?: (record: InstanceRecord) => Promise<readonly string[]>;
   readonly metrics: Metrics;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -110,6 +113,7 @@ export function buildReconcilers(options: ReconcilersOptions, wakes: ReconcilerW
     writer,
     updates,
     endingOf: (name) => minimumService.endingOf(name),
+    lastLinesOf: options.lastLinesOf,
     templateDigest: options.templateDigest,
     clock,
     logger,

@@ -25,7 +25,7 @@ import { DroverError, messageOf } from '../model/errors.js';
 import type { MirrorReader } from '../store/mirror.js';
 import type { Logger } from '../telemetry/logger.js';
 import type { Confirmed } from '../views/view.js';
-import { DirectoryReader, type Reading } from './directory.js';
+import { type BrokenText, DirectoryReader, type Reading } from './directory.js';
 import { configurationFileText } from './file-text.js';
 import { type ConfigurationEditor, ConfigurationFileWriter } from './file-writer.js';
 import type { FileWriter } from './history/content-origins.js';
@@ -339,6 +339,14 @@ export class ConfigurationFiles implements Part {
   /** Reads one file anew, without an effect on the records. Undefined: no such file. */
   inspect(file: string): Promise<Reading | undefined> {
     return new DirectoryReader(this.#source.directory, this.#options.clock).readFile(file);
+  }
+
+  /** The text of the broken file of a configuration of this node; undefined: none is broken. */
+  async textOfBroken(name: string): Promise<BrokenText | undefined> {
+    const record = this.#options.configurations.get(name)?.value;
+    const own = record?.sourceNode === this.#source.nodeId ? record.sourceFile : undefined;
+    const file = this.#source.brokenFileOf(name, own);
+    return file === undefined ? undefined : this.#source.textOfBroken(file);
   }
 
   async #change(write: () => Promise<void>, confirmed?: Confirmed): Promise<void> {

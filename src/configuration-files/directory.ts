@@ -2,6 +2,7 @@
  * Reads the configurations directory: which files there are and what each says. It does not read a file again that
  * has not changed. It decides nothing: settled-files.ts and the controller's plan judge the readings.
  */
+import { createHash } from 'node:crypto';
 import { type BigIntStats, constants, type Stats } from 'node:fs';
 import { type FileHandle, lstat, open, readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
@@ -16,6 +17,8 @@ import { fileReason } from './file-reason.js';
 import { MAX_FILE_BYTES, type ParsedConfiguration, parseConfigurationFile } from './parse.js';
 
 const FILES_AT_ONCE = 32;
+/** How revisions of texts begin; those of contents are hashes. */
+const TEXT = 'text-';
 const NOT_UTF8 = 'its name is not UTF-8, so it is not read: rename it';
 /**
  * The age below which two writes of a file may have the same time stamp: file systems stamp in steps of up to 10 ms.
@@ -26,6 +29,19 @@ const STAMP_STEP_MS = 50;
 export type Reading =
   | { readonly kind: 'valid'; readonly signature: string; readonly parsed: ParsedConfiguration }
   | { readonly kind: 'broken'; readonly signature: string; readonly error: ConfigurationFileError };
+
+/** The text of a broken file as it stands, with its fault. `revision` is of the text, not of a content. */
+export interface BrokenText {
+  readonly file: string;
+  readonly text: string;
+  readonly revision: string;
+  readonly error: ConfigurationFileError;
+}
+
+/** True for the revision of a text. */
+export function isOfText(revision: string): boolean {
+  return revision.startsWith(TEXT);
+}
 
 /** True when the file is valid, and its configuration has the name `name`. */
 export function says(
@@ -182,6 +198,16 @@ export class DirectoryReader {
   async readFile(file: string): Promise<Reading | undefined> {
     this.#known.delete(file);
     return this.#read(file);
+  }
+
+  /** The text of a broken file, to be mended; undefined: it is not broken, or has no text that can be shown. */
+  async textOfBroken(file: string): Promise<BrokenText | undefined> {
+    const reading = await this.readFile(file);
+    if (reading?.kind !== 'broken') return undefined;
+    const { text } = await this.#readText(file).catch(() => ({ text: undefined }));
+    if (text === undefined) return undefined;
+    const revision = `${TEXT}${createHash('sha256').update(text).digest('hex')}`;
+    return { file, text, revision, error: reading.error };
   }
 
   async #list(): Promise<{ identity: string; id: string; names: FileNames }> {

@@ -6,7 +6,7 @@ import type { ConfigurationRecord } from '../model/configuration.js';
 import { DroverError } from '../model/errors.js';
 import { unknownConfiguration } from '../model/unknown.js';
 import type { MirrorReader } from '../store/mirror.js';
-import { says } from './directory.js';
+import { isOfText, says } from './directory.js';
 import { fileReason } from './file-reason.js';
 import type { ParsedConfiguration } from './parse.js';
 import { type Precondition, requireRevision } from './precondition.js';
@@ -47,9 +47,9 @@ export class ConfigurationFileWriter implements ConfigurationEditor {
   /** Resolves when the file is on disk and read back. */
   async write(name: string, content: ParsedConfiguration, precondition?: Precondition): Promise<void> {
     await this.#attempt(`configuration "${name}" could not be written`, async () => {
-      await this.#require(name, precondition);
-      const file = await this.#fileFor(name);
-      await this.#source.writeFile(file, content);
+      const mended = await this.#brokenOf(name, precondition);
+      if (mended === undefined) await this.#require(name, precondition);
+      await this.#source.writeFile(mended ?? (await this.#fileFor(name)), content);
     });
   }
 
@@ -63,6 +63,20 @@ export class ConfigurationFileWriter implements ConfigurationEditor {
       await this.#require(name, precondition);
       await this.#source.removeFiles(files);
     });
+  }
+
+  /**
+   * The broken file whose text the precondition names; undefined: it names no text. Throws DRV_CONFIGURATION_CHANGED when
+   * the file has another text now, so that nobody replaces what was not shown.
+   */
+  async #brokenOf(name: string, precondition: Precondition | undefined): Promise<string | undefined> {
+    if (precondition?.is !== 'existing' || precondition.revisions?.some(isOfText) !== true) return undefined;
+    const record = this.#configurations.get(name)?.value;
+    const own = record !== undefined && this.#isOurs(record) ? record.sourceFile : undefined;
+    const file = this.#source.brokenFileOf(name, own);
+    const broken = file === undefined ? undefined : await this.#source.textOfBroken(file);
+    requireRevision(name, broken?.revision ?? (await this.#revisionOf(name)), precondition);
+    return broken?.file;
   }
 
   async #require(name: string, precondition: Precondition | undefined): Promise<void> {

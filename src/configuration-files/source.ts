@@ -12,7 +12,7 @@ import type { Clock } from '../loop/clock.js';
 import type { ConfigurationFileError, ConfigurationFileWarning } from '../model/configuration.js';
 import { type ConfigurationWrites, WRITES_TEXT } from '../model/plain/configuration-writes.js';
 import type { Logger } from '../telemetry/logger.js';
-import { DirectoryReader, DirectoryUnusable, faultOf, type Reading } from './directory.js';
+import { type BrokenText, DirectoryReader, DirectoryUnusable, faultOf, type Reading } from './directory.js';
 import { fileTextFor, type NewContent } from './file-text.js';
 import { FileWarningLog, fileWarnings } from './file-warnings.js';
 import { ContentOrigins } from './history/content-origins.js';
@@ -196,6 +196,23 @@ export class DirectorySource implements ConfigurationSource {
   async readIfReplaced(): Promise<void> {
     if (this.#fault !== undefined || !(await this.#reader.isSameDirectory()))
       await this.read({ isFinal: false });
+  }
+
+  /** See `DirectoryReader`. */
+  textOfBroken(file: string): Promise<BrokenText | undefined> {
+    return this.#reader.textOfBroken(file);
+  }
+
+  /**
+   * The file that is to be mended for a configuration, as read last: its own, or the first one that claims its name.
+   * Undefined: none of them is broken.
+   */
+  brokenFileOf(name: string, own: string | undefined): string | undefined {
+    for (const [file, reading] of this.files ?? []) {
+      if (reading.kind !== 'broken') continue;
+      if (file === own || (reading.error.name ?? basename(file, '.json')) === name) return file;
+    }
+    return undefined;
   }
 
   /** Reads one file anew, and believes it. */

@@ -61,6 +61,7 @@ export interface Reads {
     | 'ownErrors'
     | 'place'
     | 'readings'
+    | 'textOfBroken'
     | 'waiting'
     | 'warnings'
   >;

@@ -10,6 +10,8 @@ import { type Configuration, configurationSchema } from '../../model/configurati
 import { nameSchema } from '../../model/names.js';
 import { unknownConfiguration } from '../../model/unknown.js';
 import {
+  brokenTextOf,
+  brokenTextSchema,
   configurationChangeSchema,
   configurationContentSchema,
   contentOf,
@@ -222,6 +224,21 @@ export const configurationRoutes: readonly Route[] = [
       const content = await contentOf(needs, params.name);
       setTag(reply, content.revision);
       return content;
+    },
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/configurations/:name/broken-file',
+    scope: 'READ',
+    reach: 'configuration',
+    summary: 'The text of a broken file of a configuration as it stands, to be mended and written back.',
+    errors: ['DRV_CONFIGURATION_UNKNOWN'],
+    params: nameParams,
+    answers: { 200: { description: 'the text; `ETag` is its revision', schema: brokenTextSchema } },
+    handle: async ({ params }, needs, reply) => {
+      const broken = await brokenTextOf(needs, params.name);
+      setTag(reply, broken.revision);
+      return broken;
     },
   }),
   defineRoute({

@@ -20,7 +20,8 @@ export async function printLogs(
   part: LogPart,
   output: LiveOutput,
 ): Promise<void> {
-  const { instance, ids } = await logsOf(api, name);
+  const { instance, ids, isRemoved } = await logsOf(api, name);
+  if (isRemoved) output.say(`instance ${name} was removed: this is what its node keeps of its log`);
   const printer = logPrinter(output, instance === undefined);
   for (const id of ids)
     for await (const piece of readLogPart(api, id, part)) if (!(await printer(id, piece))) return;
@@ -33,7 +34,8 @@ export async function followLogs(
   part: LogPart,
   output: LiveOutput,
 ): Promise<void> {
-  const { configuration, instance, ids } = await logsOf(api, name);
+  const { configuration, instance, ids, isRemoved } = await logsOf(api, name);
+  if (isRemoved) return printLogs(api, name, part, output);
   const starts = new Map<string, LogStart>();
   for (const id of ids) starts.set(id, await startOf(api, id, part));
   const printer = logPrinter(output, instance === undefined);
@@ -48,14 +50,16 @@ export async function followLogs(
 async function logsOf(api: ApiClient, name: string) {
   const instance = await find<InstanceInfo>(api, `/instances/${pathPart(name)}`);
   if (instance !== undefined)
-    return { configuration: instance.configurationName, instance: name, ids: [name] };
+    return { configuration: instance.configurationName, instance: name, ids: [name], isRemoved: false };
   const all = await api.get<InstanceInfo[]>('/instances');
   const ids = all
     .filter(({ configurationName }) => configurationName === name)
     .sort(byConfiguration)
     .map(({ id }) => id);
   const isKnown = ids.length > 0 || (await find(api, `/configurations/${pathPart(name)}`)) !== undefined;
-  if (isKnown) return { configuration: name, instance: undefined, ids };
+  if (isKnown) return { configuration: name, instance: undefined, ids, isRemoved: false };
+  const log = await find(api, `/instances/${pathPart(name)}/logs?lines=1`);
+  if (log !== undefined) return { configuration: name, instance: name, ids: [name], isRemoved: true };
   throw new ClientError(
     EXIT.notFound,
     `there is no instance and no configuration ${quoteText(name)}: "drover instance list" shows all`,

@@ -8,6 +8,7 @@ import { useAsked, useRound } from '../services/services.js';
 import { Failure } from './notes.js';
 import { Panel } from './page.js';
 import { text } from './text.js';
+import { withCommands } from './words/with-commands.js';
 
 interface WhyPanelProps<T> {
   readonly path: string;
@@ -31,9 +32,9 @@ export function WhyPanel<T extends Told>({ path, keys, children }: WhyPanelProps
         error === null && <p class="panel-text quiet">{text.loading}</p>
       ) : (
         <div class="panel-text">
-          <p class="why-verdict">{why.verdict}</p>
+          <p class="why-verdict">{withCommands(why.verdict)}</p>
           {why.notes.map((note) => (
-            <p key={note}>{note}</p>
+            <p key={note}>{withCommands(note)}</p>
           ))}
           <Line label={text.why.next}>{why.next ?? text.why.nothing}</Line>
           <Line label={text.why.advice}>{why.advice ?? text.why.noAdvice}</Line>
@@ -48,7 +49,7 @@ function Line({ label, children }: { readonly label: string; readonly children: 
   return (
     <p>
       <span class="quiet">{label}: </span>
-      {children}
+      {withCommands(children)}
     </p>
   );
 }

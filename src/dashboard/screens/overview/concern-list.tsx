@@ -1,12 +1,12 @@
 /** The concerns as rows: the verdict of the server, what happens next, and the next step as a button. */
 import { useSignal } from '@preact/signals';
-import type { ComponentChildren } from 'preact';
 import type { Concern } from '../../../explain/concerns.js';
 import type { InstanceExplanation } from '../../../explain/explanation.js';
 import type { Api } from '../../api/api-client.js';
 import { Button, ButtonLink } from '../../parts/button.js';
 import { performAction } from '../../parts/pending-actions.js';
 import { Badge } from '../../parts/state-badge.js';
+import { withCommands } from '../../parts/words/with-commands.js';
 import { useAsked, useServices } from '../../services/services.js';
 import { type Step, stepOf, whyPathOf } from './attention.js';
 import { text } from './text.js';
@@ -52,17 +52,12 @@ function ConcernRow({ concern, isExplained }: { readonly concern: Concern; reado
     <li class="concern">
       <Badge tone={concern.tone} label={concern.word} />
       <div class="concern-words">
-        <p>{told?.verdict ?? sentence}</p>
+        <p>{withCommands(told?.verdict ?? sentence)}</p>
         {more !== '' && <p class="quiet">{withCommands(more)}</p>}
       </div>
       {step !== null && <StepButton step={step} />}
     </li>
   );
-}
-
-/** Shows text between backticks as commands. */
-function withCommands(sentence: string): ComponentChildren {
-  return sentence.split('`').map((part, place) => (place % 2 === 1 ? <code key={place}>{part}</code> : part));
 }
 
 /**

@@ -1,0 +1,140 @@
+/** The last contents of a configuration: who brought each, how it ended, how it differs, and the way back to it. */
+import { useSignal } from '@preact/signals';
+import { shownPair, visibleText } from '../../../model/plain/shown-pair.js';
+import type { ContentDiff, PastContent } from '../../../operations/rollouts/configuration-history.js';
+import { apiPath } from '../../api/api-client.js';
+import { count, NOTHING } from '../../parts/amounts.js';
+import { Button } from '../../parts/button.js';
+import { Dialog, DialogButton, FormDialog } from '../../parts/dialog.js';
+import { TextInput } from '../../parts/form.js';
+import { Empty, Failure } from '../../parts/notes.js';
+import { AskedTable, type TableColumn } from '../../parts/table/table.js';
+import { text as parts } from '../../parts/text.js';
+import { Time } from '../../parts/time.js';
+import { useAsked, useServices } from '../../services/services.js';
+import { text as texts } from './text.js';
+
+const text = texts.history;
+
+const COLUMNS: readonly TableColumn<PastContent>[] = [
+  { label: text.number, cell: ({ number }) => number },
+  { label: text.age, cell: ({ at }) => (at === null ? NOTHING : <Time at={at} />) },
+  { label: text.who, cell: ({ key, file }) => <bdi>{key ?? file}</bdi> },
+  {
+    label: text.outcome,
+    cell: ({ outcome, reason, isInForce }) => (
+      <bdi>
+        {isInForce ? text.outcomes['in-force'] : text.outcomes[outcome]}
+        {reason !== null && `: ${reason}`}
+      </bdi>
+    ),
+  },
+  { label: text.instances, cell: ({ instances }) => count(instances) },
+];
+
+interface HistoryTabProps {
+  readonly name: string;
+  /** The tab asks again when one of these values changes. */
+  readonly keys: readonly unknown[];
+}
+
+export function HistoryTab({ name, keys }: HistoryTabProps) {
+  const { session } = useServices();
+  const asked = useAsked(
+    (api, signal) => api.get<PastContent[]>(apiPath('configurations', name, 'history'), { signal }),
+    [name, ...keys],
+  );
+  const inForce = asked.value.value?.find(({ isInForce }) => isInForce);
+  const canGoBack = session.can('OPERATE');
+  return (
+    <AskedTable
+      asked={asked}
+      empty={<Empty title={text.none} />}
+      label={texts.tabHistory}
+      columns={COLUMNS}
+      keyOf={({ number }) => String(number)}
+      actions={(content) =>
+        inForce !== undefined &&
+        content !== inForce && (
+          <DialogButton
+            dialog={(onClose) => {
+              const props = { name, from: inForce.number, to: content.number, onClose };
+              return canGoBack ? <RollBack {...props} onDone={asked.again} /> : <Shown {...props} />;
+            }}
+          >
+            {canGoBack ? text.rollBack : text.show}
+          </DialogButton>
+        )
+      }
+    />
+  );
+}
+
+interface PairProps {
+  readonly name: string;
+  /** The numbers of the content in force and of the other one. */
+  readonly from: number;
+  readonly to: number;
+  readonly onClose: () => void;
+}
+
+function Shown(props: PairProps) {
+  return (
+    <Dialog title={text.pair(props.from, props.to)} onClose={props.onClose}>
+      <Difference {...props} />
+      <div class="foot">
+        <Button onPress={props.onClose}>{parts.close}</Button>
+      </div>
+    </Dialog>
+  );
+}
+
+function RollBack({ onDone, ...pair }: PairProps & { readonly onDone: () => void }) {
+  const { api, toasts } = useServices();
+  const { name, to, onClose } = pair;
+  const reason = useSignal('');
+  const rollBack = async (): Promise<void> => {
+    const given = reason.value.trim();
+    const body = { to, ...(given !== '' && { reason: given }) };
+    await api.post(apiPath('configurations', name, 'rollback'), { body });
+    toasts.done(text.done(name, to));
+    onDone();
+    onClose();
+  };
+  return (
+    <FormDialog title={text.title(name, to)} action={text.rollBack} onSubmit={rollBack} onClose={onClose}>
+      <p>{text.plan(to)}</p>
+      <Difference {...pair} />
+      <TextInput label={text.reason} value={reason} />
+    </FormDialog>
+  );
+}
+
+/** The fields that differ from what is in force. */
+function Difference({ name, from, to }: PairProps) {
+  const asked = useAsked(
+    (api, signal) => {
+      const query = { from, to, values: true };
+      return api.get<ContentDiff>(apiPath('configurations', name, 'history', 'diff'), { signal, query });
+    },
+    [name, from, to],
+  );
+  const { value, error } = asked.value;
+  if (error !== null) return <Failure error={error} onRetry={asked.again} />;
+  if (value === undefined) return <p class="quiet">{parts.loading}</p>;
+  if (value.differences.length === 0) return <p>{text.same}</p>;
+  return (
+    <ul class="names mono">
+      {value.differences.map(({ field, before, after }) => {
+        const [was, is] = shownPair(before, after, { isWhole: true });
+        return (
+          <li key={field}>
+            {visibleText(field)}: <span class="difference-before">{was ?? NOTHING}</span>
+            {' → '}
+            <span class="difference-after">{is ?? NOTHING}</span>
+          </li>
+        );
+      })}
+    </ul>
+  );
+}
