@@ -12,19 +12,15 @@ import { Hub } from './channel/master/hub.js';
 import { StatusIntake } from './channel/master/status-intake.js';
 import type { UsageBook } from './channel/master/usage-book.js';
 import type { MessageOf } from './channel/protocol/messages.js';
-import { askForDescriptions } from './channel/services/instance-description.js';
 import { type TreeServer, templateServices } from './channel/services/template-relay.js';
 import type { Leadership, Term } from './leadership/leadership.js';
 import type { Clock } from './loop/clock.js';
 import type { Configuration, ConfigurationRecord } from './model/configuration.js';
-import type { InstanceRecord } from './model/instance.js';
 import type { NodeRecord } from './model/node.js';
-import { MOST_FAILURE_LINES } from './model/rollout.js';
 import type { InstanceWriter } from './state/instance-writes.js';
 import type { MasterState } from './state/master-state.js';
 import type { Logger } from './telemetry/logger.js';
 import type { Metrics } from './telemetry/metrics.js';
-import { toPlainText } from './telemetry/plain-text.js';
 import { chooseTemplates } from './templates/library/choose.js';
 import type { StoredGroup } from './templates/storage/storage-groups.js';
 
@@ -40,9 +36,6 @@ export interface TemplateSource extends TreeServer {
   news(group: string, name: string, storage: string): string | undefined;
   onChange(listener: (group: string, name: string) => void): () => void;
 }
-
-/** How long a node may take to tell the last lines of an instance. */
-const LINES_WITHIN_MS = 2000;
 
 /** The values that each term is made from. */
 export interface TermOptions {
@@ -72,6 +65,8 @@ interface Lasting {
   readonly beats: BeatBook;
   readonly usage: UsageBook;
   readonly holdings: Holdings;
+  /** See `Rollouts`. */
+  readonly lastLinesOf: (id: string) => Promise<readonly string[]>;
 }
 
 /**
@@ -126,7 +121,7 @@ export class MasterTerm {
           }),
         hostAddressOf: options.hostAddressOf,
       },
-      lastLinesOf: (record) => this.#lastLinesOf(record),
+      lastLinesOf: lasting.lastLinesOf,
       templateDigest: (group, name, storage) => templates.digest(group, name, storage),
     });
   }
@@ -149,21 +144,6 @@ export class MasterTerm {
     await this.hub.stop();
     this.#lasting.beats.stop();
     this.#ending.abort();
-  }
-
-  async #lastLinesOf({ id, placement }: InstanceRecord): Promise<readonly string[]> {
-    if (placement === null) return [];
-    const late = new AbortController();
-    const timer = this.#options.clock.setTimer(LINES_WITHIN_MS, () => late.abort());
-    try {
-      const question = { ids: [id], lines: MOST_FAILURE_LINES };
-      const found = await askForDescriptions(this.hub.callsOf(placement.nodeId), question, late.signal);
-      return (found.get(id)?.exits.find(({ wasAsked }) => !wasAsked)?.lastLines ?? []).map(toPlainText);
-    } catch {
-      return [];
-    } finally {
-      timer.cancel();
-    }
   }
 
   #buildHub(busyPorts: BusyPorts, { epoch }: Pick<Term, 'epoch'>): Hub {

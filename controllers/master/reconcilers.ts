@@ -6,7 +6,6 @@
 import type { BeatBook } from '../../src/channel/master/beat-book.js';
 import type { Clock } from '../../src/loop/clock.js';
 import type { ConfigurationRecord } from '../../src/model/configuration.js';
-import type { InstanceRecord } from '../../src/model/instance.js';
 import type { PlannedContent } from '../../src/operations/plan/forecast.js';
 import type { InstanceWriter } from '../../src/state/instance-writes.js';
 import type { MasterState } from '../../src/state/master-state.js';
@@ -47,7 +46,7 @@ export interface ReconcilersOptions {
   /** The digest of a template now; null: it cannot be read. */
   readonly templateDigest: (group: string, name: string, storage: string) => Promise<string | null>;
   /** See `Rollouts`. */
-  readonly lastLinesOf?: (record: InstanceRecord) => Promise<readonly string[]>;
+  readonly lastLinesOf?: (id: string) => Promise<readonly string[]>;
   readonly metrics: Metrics;
   readonly clock: Clock;
   readonly logger: Logger;

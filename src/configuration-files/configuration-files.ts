@@ -10,6 +10,7 @@ import { watchRefusal } from '../files/watch-directory.js';
 import type { Clock } from '../loop/clock.js';
 import type { Part } from '../loop/lifecycle.js';
 import type {
+  BrokenText,
   ConfigurationFileError,
   ConfigurationFileWarning,
   ConfigurationRecord,
@@ -25,7 +26,7 @@ import { DroverError, messageOf } from '../model/errors.js';
 import type { MirrorReader } from '../store/mirror.js';
 import type { Logger } from '../telemetry/logger.js';
 import type { Confirmed } from '../views/view.js';
-import { type BrokenText, DirectoryReader, type Reading } from './directory.js';
+import { DirectoryReader, type Reading } from './directory.js';
 import { configurationFileText } from './file-text.js';
 import { type ConfigurationEditor, ConfigurationFileWriter } from './file-writer.js';
 import type { FileWriter } from './history/content-origins.js';
@@ -51,8 +52,6 @@ const MAX_HINTS = 64;
 
 /** The configuration files of the other masters that share the records. */
 export interface OtherFiles {
-  /** Calls `listener` when `faults` may answer something else. */
-  onFaults(listener: () => void): void;
   /**
    * Faults of all masters' files whose present content is not in force, each with its node, and of templates
    * in conflict, of this node, too.
@@ -132,7 +131,6 @@ export class ConfigurationFiles implements Part {
     this.#fileEditor = options.editor ?? new ConfigurationFileWriter(options.source, options.configurations);
     this.#schedule = new LookSchedule(options.clock, () => void this.#queue.add(() => this.#lookAtHints()));
     options.source.onDoubt((file) => this.#hint(file));
-    options.others?.onFaults(() => this.#tell());
     this.#watch = new ConfigurationWatch({
       onHint: (file) => this.#hint(file),
       onFailure: (error) => this.#poll(error),
@@ -175,7 +173,7 @@ export class ConfigurationFiles implements Part {
     return this.#options.follower.faults();
   }
 
-  /** Calls `listener` when `errors` may answer something else. Returns the function that removes the listener. */
+  /** Calls `listener` after each look at the files, after which `errors` may answer something else. Returns the function that removes the listener. */
   onLook(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
@@ -342,11 +340,8 @@ export class ConfigurationFiles implements Part {
   }
 
   /** The text of the broken file of a configuration of this node; undefined: none is broken. */
-  async textOfBroken(name: string): Promise<BrokenText | undefined> {
-    const record = this.#options.configurations.get(name)?.value;
-    const own = record?.sourceNode === this.#source.nodeId ? record.sourceFile : undefined;
-    const file = this.#source.brokenFileOf(name, own);
-    return file === undefined ? undefined : this.#source.textOfBroken(file);
+  textOfBroken(name: string): Promise<BrokenText | undefined> {
+    return this.#source.textOfBroken(name, this.#options.configurations.get(name)?.value);
   }
 
   async #change(write: () => Promise<void>, confirmed?: Confirmed): Promise<void> {
@@ -393,12 +388,8 @@ export class ConfigurationFiles implements Part {
       await this.#options.follower.follow(confirmed);
       this.#source.origins.forgetWriters();
     } finally {
-      this.#tell();
+      for (const listener of this.#listeners) listener();
     }
-  }
-
-  #tell(): void {
-    for (const listener of this.#listeners) listener();
   }
 
   #hint(file: string | null): void {

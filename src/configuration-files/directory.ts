@@ -10,7 +10,7 @@ import { ABSENT_SUBMODULE, isAbsentSubmodule } from '../files/git-leftovers.js';
 import { isMissing } from '../files/system-error.js';
 import { whileOpen } from '../files/while-open.js';
 import type { Clock } from '../loop/clock.js';
-import type { ConfigurationFileError } from '../model/configuration.js';
+import type { BrokenText, ConfigurationFileError } from '../model/configuration.js';
 import { type Bases, followBases, NO_BASES } from './extends.js';
 import { type FileNames, faultOfAll, isPart, listFileNames } from './file-names.js';
 import { fileReason } from './file-reason.js';
@@ -18,7 +18,7 @@ import { MAX_FILE_BYTES, type ParsedConfiguration, parseConfigurationFile } from
 
 const FILES_AT_ONCE = 32;
 /** How revisions of texts begin; those of contents are hashes. */
-const TEXT = 'text-';
+export const OF_TEXT = 'text-';
 const NOT_UTF8 = 'its name is not UTF-8, so it is not read: rename it';
 /**
  * The age below which two writes of a file may have the same time stamp: file systems stamp in steps of up to 10 ms.
@@ -29,19 +29,6 @@ const STAMP_STEP_MS = 50;
 export type Reading =
   | { readonly kind: 'valid'; readonly signature: string; readonly parsed: ParsedConfiguration }
   | { readonly kind: 'broken'; readonly signature: string; readonly error: ConfigurationFileError };
-
-/** The text of a broken file as it stands, with its fault. `revision` is of the text, not of a content. */
-export interface BrokenText {
-  readonly file: string;
-  readonly text: string;
-  readonly revision: string;
-  readonly error: ConfigurationFileError;
-}
-
-/** True for the revision of a text. */
-export function isOfText(revision: string): boolean {
-  return revision.startsWith(TEXT);
-}
 
 /** True when the file is valid, and its configuration has the name `name`. */
 export function says(
@@ -206,7 +193,7 @@ export class DirectoryReader {
     if (reading?.kind !== 'broken') return undefined;
     const { text } = await this.#readText(file).catch(() => ({ text: undefined }));
     if (text === undefined) return undefined;
-    const revision = `${TEXT}${createHash('sha256').update(text).digest('hex')}`;
+    const revision = `${OF_TEXT}${createHash('sha256').update(text).digest('hex')}`;
     return { file, text, revision, error: reading.error };
   }
 

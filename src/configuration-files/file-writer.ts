@@ -6,7 +6,7 @@ import type { ConfigurationRecord } from '../model/configuration.js';
 import { DroverError } from '../model/errors.js';
 import { unknownConfiguration } from '../model/unknown.js';
 import type { MirrorReader } from '../store/mirror.js';
-import { isOfText, says } from './directory.js';
+import { OF_TEXT, says } from './directory.js';
 import { fileReason } from './file-reason.js';
 import type { ParsedConfiguration } from './parse.js';
 import { type Precondition, requireRevision } from './precondition.js';
@@ -70,11 +70,9 @@ export class ConfigurationFileWriter implements ConfigurationEditor {
    * the file has another text now, so that nobody replaces what was not shown.
    */
   async #brokenOf(name: string, precondition: Precondition | undefined): Promise<string | undefined> {
-    if (precondition?.is !== 'existing' || precondition.revisions?.some(isOfText) !== true) return undefined;
-    const record = this.#configurations.get(name)?.value;
-    const own = record !== undefined && this.#isOurs(record) ? record.sourceFile : undefined;
-    const file = this.#source.brokenFileOf(name, own);
-    const broken = file === undefined ? undefined : await this.#source.textOfBroken(file);
+    if (precondition?.is !== 'existing') return undefined;
+    if (precondition.revisions?.some((revision) => revision.startsWith(OF_TEXT)) !== true) return undefined;
+    const broken = await this.#source.textOfBroken(name, this.#configurations.get(name)?.value);
     requireRevision(name, broken?.revision ?? (await this.#revisionOf(name)), precondition);
     return broken?.file;
   }

@@ -9,10 +9,15 @@ import { replaceFile } from '../files/replace-file.js';
 import { syncPath } from '../files/sync-path.js';
 import { ignoreMissing } from '../files/system-error.js';
 import type { Clock } from '../loop/clock.js';
-import type { ConfigurationFileError, ConfigurationFileWarning } from '../model/configuration.js';
+import type {
+  BrokenText,
+  ConfigurationFileError,
+  ConfigurationFileWarning,
+  ConfigurationRecord,
+} from '../model/configuration.js';
 import { type ConfigurationWrites, WRITES_TEXT } from '../model/plain/configuration-writes.js';
 import type { Logger } from '../telemetry/logger.js';
-import { type BrokenText, DirectoryReader, DirectoryUnusable, faultOf, type Reading } from './directory.js';
+import { DirectoryReader, DirectoryUnusable, faultOf, type Reading } from './directory.js';
 import { fileTextFor, type NewContent } from './file-text.js';
 import { FileWarningLog, fileWarnings } from './file-warnings.js';
 import { ContentOrigins } from './history/content-origins.js';
@@ -198,20 +203,18 @@ export class DirectorySource implements ConfigurationSource {
       await this.read({ isFinal: false });
   }
 
-  /** See `DirectoryReader`. */
-  textOfBroken(file: string): Promise<BrokenText | undefined> {
-    return this.#reader.textOfBroken(file);
-  }
-
   /**
-   * The file that is to be mended for a configuration, as read last: its own, or the first one that claims its name.
-   * Undefined: none of them is broken.
+   * The text of the broken file of a configuration: of its own file, or of the first one that claims its name. `record`:
+   * the content in force. Undefined: none is broken, or its text cannot be shown.
    */
-  brokenFileOf(name: string, own: string | undefined): string | undefined {
-    for (const [file, reading] of this.files ?? []) {
-      if (reading.kind !== 'broken') continue;
-      if (file === own || (reading.error.name ?? basename(file, '.json')) === name) return file;
-    }
+  async textOfBroken(name: string, record: ConfigurationRecord | undefined): Promise<BrokenText | undefined> {
+    const own = record?.sourceNode === this.nodeId ? record.sourceFile : undefined;
+    for (const [file, reading] of this.files ?? [])
+      if (
+        reading.kind === 'broken' &&
+        (file === own || (reading.error.name ?? basename(file, '.json')) === name)
+      )
+        return this.#reader.textOfBroken(file);
     return undefined;
   }
 

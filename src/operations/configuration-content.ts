@@ -5,7 +5,7 @@
 
 import { z } from 'zod';
 import { type ParsedConfiguration, validateConfiguration } from '../configuration-files/parse.js';
-import { configurationFileErrorSchema, configurationWarningSchema } from '../model/configuration.js';
+import { configurationWarningSchema } from '../model/configuration.js';
 import { differencesOf, fieldDifferenceSchema } from '../model/field-differences.js';
 import { unknownConfiguration } from '../model/unknown.js';
 import { fileStateSchema, inspectConfiguration } from './configuration-diff.js';
@@ -28,17 +28,6 @@ export const configurationContentSchema = z.object({
     ),
 });
 export type ConfigurationContent = z.output<typeof configurationContentSchema>;
-
-export const brokenTextSchema = z.object({
-  name: z.string(),
-  file: z.string(),
-  revision: z
-    .string()
-    .describe('of the text: in quotes, the value for `If-Match` of the PUT that mends the file'),
-  text: z.string().describe('the text of the file as it stands'),
-  error: configurationFileErrorSchema,
-});
-export type BrokenTextOfFile = z.output<typeof brokenTextSchema>;
 
 export const configurationChangeSchema = z.object({
   name: z.string(),
@@ -78,13 +67,6 @@ export async function contentOf(needs: Reads, name: string): Promise<Configurati
     gitNote: gitNoteOf(needs, name),
     content: { ...(isInForce ? file.parsed.content : record.configuration) },
   };
-}
-
-/** The text of the broken file of a configuration on this master. Throws DRV_CONFIGURATION_UNKNOWN: none is broken. */
-export async function brokenTextOf(needs: Reads, name: string): Promise<BrokenTextOfFile> {
-  const broken = await needs.configurationFiles.textOfBroken(name);
-  if (broken === undefined) throw unknownConfiguration(name);
-  return { name, ...broken };
 }
 
 /** The word to the writer of a configuration whose file is not as its git work tree has it; null: none is needed. */

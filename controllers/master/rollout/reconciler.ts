@@ -44,7 +44,7 @@ interface RolloutsOptions extends StateRecords {
   /** Ids of the instances that minimum-service is about to end, also those whose players it waits for. */
   readonly endingOf: (configurationName: string) => ReadonlySet<string>;
   /** What the last run of an instance wrote last. Never throws: empty when its node does not tell. */
-  readonly lastLinesOf?: ((record: InstanceRecord) => Promise<readonly string[]>) | undefined;
+  readonly lastLinesOf?: ((id: string) => Promise<readonly string[]>) | undefined;
   readonly templateDigest: (group: string, name: string, storage: string) => Promise<string | null>;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -229,8 +229,7 @@ export class Rollouts implements Reconciler<RolloutFacts | GoneFacts, RolloutSte
 
   /** The record with the last lines of the failed instance, which is removed once the record is written. */
   async #withLines(rollout: RolloutRecord, failure: RolloutFailure): Promise<RolloutRecord> {
-    const record = this.#options.instances.get(failure.instance)?.value;
-    const found = record === undefined ? undefined : await this.#options.lastLinesOf?.(record);
+    const found = await this.#options.lastLinesOf?.(failure.instance);
     const lines = (found ?? []).slice(-MOST_FAILURE_LINES).map((line) => cutText(line, MOST_FAILURE_CHARS));
     const last = lines.findLast((line) => line.trim() !== '');
     if (last === undefined) return rollout;

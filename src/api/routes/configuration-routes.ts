@@ -6,12 +6,10 @@
 import { z } from 'zod';
 import { judgeConfigurationText, validateConfiguration } from '../../configuration-files/parse.js';
 import type { Precondition } from '../../configuration-files/precondition.js';
-import { type Configuration, configurationSchema } from '../../model/configuration.js';
+import { brokenTextSchema, type Configuration, configurationSchema } from '../../model/configuration.js';
 import { nameSchema } from '../../model/names.js';
 import { unknownConfiguration } from '../../model/unknown.js';
 import {
-  brokenTextOf,
-  brokenTextSchema,
   configurationChangeSchema,
   configurationContentSchema,
   contentOf,
@@ -235,8 +233,9 @@ export const configurationRoutes: readonly Route[] = [
     errors: ['DRV_CONFIGURATION_UNKNOWN'],
     params: nameParams,
     answers: { 200: { description: 'the text; `ETag` is its revision', schema: brokenTextSchema } },
-    handle: async ({ params }, needs, reply) => {
-      const broken = await brokenTextOf(needs, params.name);
+    handle: async ({ params: { name } }, { configurationFiles }, reply) => {
+      const broken = await configurationFiles.textOfBroken(name);
+      if (broken === undefined) throw unknownConfiguration(name);
       setTag(reply, broken.revision);
       return broken;
     },

@@ -1,11 +1,7 @@
 /** The instances that end when a configuration is scaled down and the surplus is to go. The page loads this file too. */
+import type { InstanceInfo } from '../instance.js';
 
-type Standing = {
-  readonly id: string;
-  readonly state: string;
-  readonly players: number | null;
-  readonly createdAt: number;
-};
+type Standing = Pick<InstanceInfo, 'state' | 'players' | 'createdAt'>;
 
 /** The instances above `count`: those without players first, then those that are not ONLINE, then the youngest. */
 export function surplusOf<T extends Standing>(instances: readonly T[], count: number): T[] {

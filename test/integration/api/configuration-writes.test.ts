@@ -113,7 +113,7 @@ it('shows the text of a broken file, and replaces exactly the text that was show
     world.commands.writeFile(file, text);
     await world.commands.run('config reload');
     const shown = await textOf(name);
-    expect(shown).toMatchObject({ status: 200, json: { name, file, text, error: { file, line: 3 } } });
+    expect(shown).toMatchObject({ status: 200, json: { file, text, error: { file, line: 3 } } });
     // Somebody else edits the file meanwhile: what nobody has seen stays.
     world.commands.writeFile(file, text.replace('four', 'five'));
     expect(await put(name, { 'if-match': shown.tag })).toBe(412);

@@ -1,10 +1,8 @@
 /** The last contents of a configuration: who brought each, how it ended, how it differs, and the way back to it. */
 import { useSignal } from '@preact/signals';
-import { shownPair, visibleText } from '../../../model/plain/shown-pair.js';
 import type { ContentDiff, PastContent } from '../../../operations/rollouts/configuration-history.js';
 import { apiPath } from '../../api/api-client.js';
 import { count, NOTHING } from '../../parts/amounts.js';
-import { Button } from '../../parts/button.js';
 import { Dialog, DialogButton, FormDialog } from '../../parts/dialog.js';
 import { TextInput } from '../../parts/form.js';
 import { Empty, Failure } from '../../parts/notes.js';
@@ -12,6 +10,7 @@ import { AskedTable, type TableColumn } from '../../parts/table/table.js';
 import { text as parts } from '../../parts/text.js';
 import { Time } from '../../parts/time.js';
 import { useAsked, useServices } from '../../services/services.js';
+import { Differences } from './edit/review.js';
 import { text as texts } from './text.js';
 
 const text = texts.history;
@@ -57,10 +56,14 @@ export function HistoryTab({ name, keys }: HistoryTabProps) {
         inForce !== undefined &&
         content !== inForce && (
           <DialogButton
-            dialog={(onClose) => {
-              const props = { name, from: inForce.number, to: content.number, onClose };
-              return canGoBack ? <RollBack {...props} onDone={asked.again} /> : <Shown {...props} />;
-            }}
+            dialog={(onClose) => (
+              <RollBack
+                pair={{ name, from: inForce.number, to: content.number }}
+                canGoBack={canGoBack}
+                onDone={asked.again}
+                onClose={onClose}
+              />
+            )}
           >
             {canGoBack ? text.rollBack : text.show}
           </DialogButton>
@@ -70,32 +73,33 @@ export function HistoryTab({ name, keys }: HistoryTabProps) {
   );
 }
 
-interface PairProps {
+/** The numbers of the content in force and of the other one. */
+interface Pair {
   readonly name: string;
-  /** The numbers of the content in force and of the other one. */
   readonly from: number;
   readonly to: number;
+}
+
+interface RollBackProps {
+  readonly pair: Pair;
+  /** False: the dialog only shows the difference. */
+  readonly canGoBack: boolean;
+  readonly onDone: () => void;
   readonly onClose: () => void;
 }
 
-function Shown(props: PairProps) {
-  return (
-    <Dialog title={text.pair(props.from, props.to)} onClose={props.onClose}>
-      <Difference {...props} />
-      <div class="foot">
-        <Button onPress={props.onClose}>{parts.close}</Button>
-      </div>
-    </Dialog>
-  );
-}
-
-function RollBack({ onDone, ...pair }: PairProps & { readonly onDone: () => void }) {
+function RollBack({ pair, canGoBack, onDone, onClose }: RollBackProps) {
   const { api, toasts } = useServices();
-  const { name, to, onClose } = pair;
+  const { name, from, to } = pair;
   const reason = useSignal('');
+  if (!canGoBack)
+    return (
+      <Dialog title={text.pair(from, to)} onClose={onClose}>
+        <Difference {...pair} />
+      </Dialog>
+    );
   const rollBack = async (): Promise<void> => {
-    const given = reason.value.trim();
-    const body = { to, ...(given !== '' && { reason: given }) };
+    const body = { to, reason: reason.value.trim() || undefined };
     await api.post(apiPath('configurations', name, 'rollback'), { body });
     toasts.done(text.done(name, to));
     onDone();
@@ -111,7 +115,7 @@ function RollBack({ onDone, ...pair }: PairProps & { readonly onDone: () => void
 }
 
 /** The fields that differ from what is in force. */
-function Difference({ name, from, to }: PairProps) {
+function Difference({ name, from, to }: Pair) {
   const asked = useAsked(
     (api, signal) => {
       const query = { from, to, values: true };
@@ -123,18 +127,10 @@ function Difference({ name, from, to }: PairProps) {
   if (error !== null) return <Failure error={error} onRetry={asked.again} />;
   if (value === undefined) return <p class="quiet">{parts.loading}</p>;
   if (value.differences.length === 0) return <p>{text.same}</p>;
-  return (
-    <ul class="names mono">
-      {value.differences.map(({ field, before, after }) => {
-        const [was, is] = shownPair(before, after, { isWhole: true });
-        return (
-          <li key={field}>
-            {visibleText(field)}: <span class="difference-before">{was ?? NOTHING}</span>
-            {' → '}
-            <span class="difference-after">{is ?? NOTHING}</span>
-          </li>
-        );
-      })}
-    </ul>
-  );
+  const fields = value.differences.map(({ field, before, after }) => ({
+    path: field,
+    from: before,
+    to: after,
+  }));
+  return <Differences fields={fields} />;
 }

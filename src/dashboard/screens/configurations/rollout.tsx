@@ -58,7 +58,7 @@ export function RolloutPanel({ rollout }: { readonly rollout: ShownRollout }) {
             <p>
               {text.rolloutLog} <a href={hrefOf(['instances', failure.instance])}>{failure.instance}</a>
             </p>
-            {failure.lines.length > 0 && <pre class="surface last-lines">{failure.lines.join('\n')}</pre>}
+            {failure.lines.length > 0 && <pre class="output shown-once">{failure.lines.join('\n')}</pre>}
           </>
         )}
         {isHeldBack && <p>{text.rolloutHeldBack}</p>}

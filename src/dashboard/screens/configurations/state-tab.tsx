@@ -15,23 +15,23 @@ import { hrefOf } from '../../router/place.js';
 import { useEntries, useOrderedList, useTopic } from '../../services/services.js';
 import { OverridesPanel } from './overrides.js';
 import { RolloutPanel } from './rollout.js';
-import { type ConfigurationRow, faultOf } from './rows.js';
+import type { ConfigurationRow } from './rows.js';
 import { text } from './text.js';
 
 export function StateTab({ row }: { readonly row: ConfigurationRow }) {
-  const { error, entry, state } = row;
+  const { health, entry } = row;
   const latest = useEntries('rollouts').get(row.name);
   const rollout = latest?.state === 'complete' ? undefined : latest;
   return (
     <>
-      {error !== null && (
+      {health.state === 'broken-file' && (
         <div class="failure">
           <div>
-            <strong>{text.fileFault(error.file)}</strong>
+            <strong>{text.fileFault}</strong>
             <p>
-              <bdi>{faultOf(error)}</bdi>
+              <bdi>{health.detail}</bdi>
             </p>
-            <p>{state === 'kept' ? text.fileFaultKept : text.fileFaultNever}</p>
+            <p>{entry !== null ? text.fileFaultKept : text.fileFaultNever}</p>
           </div>
         </div>
       )}
@@ -44,7 +44,7 @@ export function StateTab({ row }: { readonly row: ConfigurationRow }) {
         />
         {entry !== null && <Content configuration={entry.configuration} file={entry.file} />}
       </div>
-      {state !== 'never' && <Instances row={row} rollout={rollout} />}
+      {(entry !== null || row.instances > 0) && <Instances row={row} rollout={rollout} />}
     </>
   );
 }

@@ -17,7 +17,6 @@ export const text = {
   searchHint: 'Name, file or command',
   noneFound: 'No configuration fits',
   clearFilter: 'Show all',
-  atLine: (line: number, message: string) => `line ${line}: ${message}`,
   counted: (shown: number, all: number) =>
     shown === all ? count(all) : `${count(shown)} of ${plural(all, 'configuration')}`,
   empty: 'No configurations yet',
@@ -133,7 +132,7 @@ export const text = {
     reason: 'Reason (optional)',
     done: (name: string, number: number) => `${name} goes back to content ${number}.`,
   },
-  fileFault: (file: string) => `The file ${file} is not in force as it stands`,
+  fileFault: 'Its file is not in force as it stands',
   fileFaultKept: 'Its former content is in force. Edit shows the text of the file: fix it there and save.',
   fileFaultNever: 'Nothing of it is in force. Edit shows the text of the file: fix it there and save.',
   facts: 'Content',

@@ -65,14 +65,8 @@ function Removed({ id }: { readonly id: string }) {
     return <Empty title={text.gone(id)} hint={text.goneHint} link={['instances', text.toList]} />;
   return (
     <Page title={<span class="mono">{id}</span>} fill>
-      <div class="notice" role="status">
-        <div>
-          <strong>{text.left(id)}</strong>
-          <p>{text.removedLog}</p>
-        </div>
-        <ButtonLink href={hrefOf(['instances'])}>{text.toList}</ButtonLink>
-      </div>
-      <pre class="surface last-lines">{log.lines.join('\n')}</pre>
+      <RemovedBanner id={id}>{text.removedLog}</RemovedBanner>
+      <pre class="output shown-once">{log.lines.join('\n')}</pre>
     </Page>
   );
 }
@@ -97,15 +91,21 @@ function Left({ instance, feed }: { readonly instance: InstanceInfo; readonly fe
   const { id, wrapperNodeId } = instance;
   return (
     <Page title={<span class="mono">{id}</span>} about={instance.configurationName} fill>
-      <div class="notice" role="status">
-        <div>
-          <strong>{text.left(id)}</strong>
-          <p>{text.leftLog(id, wrapperNodeId)}</p>
-        </div>
-        <ButtonLink href={hrefOf(['instances'])}>{text.toList}</ButtonLink>
-      </div>
+      <RemovedBanner id={id}>{text.leftLog(id, wrapperNodeId)}</RemovedBanner>
       <LogTab id={id} feed={feed} isRunning={false} isOver />
     </Page>
+  );
+}
+
+function RemovedBanner({ id, children }: { readonly id: string; readonly children: string }) {
+  return (
+    <div class="notice" role="status">
+      <div>
+        <strong>{text.left(id)}</strong>
+        <p>{children}</p>
+      </div>
+      <ButtonLink href={hrefOf(['instances'])}>{text.toList}</ButtonLink>
+    </div>
   );
 }
 

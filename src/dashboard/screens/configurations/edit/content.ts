@@ -1,8 +1,7 @@
 /** Reads, judges and writes the content of a configuration over the API. */
 
-import type { ConfigurationFileError } from '../../../../model/configuration.js';
+import type { BrokenText } from '../../../../model/configuration.js';
 import type {
-  BrokenTextOfFile,
   ConfigurationContent,
   JudgedText,
 } from '../../../../operations/configuration-content.js';
@@ -17,7 +16,7 @@ export interface StoredContent extends Stored {
   readonly fileState: ConfigurationContent['fileState'];
   readonly file: string;
   /** The fault of a broken file. */
-  readonly error: Pick<ConfigurationFileError, 'line' | 'column'> | null;
+  readonly error: BrokenText['error'] | null;
 }
 
 export class ContentCalls implements TextStore {
@@ -33,7 +32,7 @@ export class ContentCalls implements TextStore {
 
   /** Reads the content, or the text of its broken file; null: there is no such configuration. Throws ApiFailure. */
   async read(): Promise<StoredContent | null> {
-    const broken = await ifThere(this.#api.get<BrokenTextOfFile>(`${this.#path}/broken-file`));
+    const broken = await ifThere(this.#api.get<BrokenText>(`${this.#path}/broken-file`));
     if (broken !== null) return { ...broken, fileState: 'broken' };
     const answer = await ifThere(this.#api.get<ConfigurationContent>(`${this.#path}/file`));
     if (answer === null) return null;

@@ -40,7 +40,7 @@ function Begun({ name, row, start }: EditTabProps & { readonly start: Start }) {
     const edited = new EditedText(drafts, `configurations/${name}`, start);
     return new ConfigurationEditing(new ContentCalls(api, name), edited);
   }, [api, drafts, name, start]);
-  const isBroken = row?.error != null;
+  const isBroken = row?.health.state === 'broken-file';
   // The revision in force says nothing of a broken file: its text is what is edited.
   const revision = isBroken ? undefined : row?.entry?.revision;
   // Somebody else wrote the revision when this page has neither read nor written it.
@@ -62,8 +62,9 @@ function Begun({ name, row, start }: EditTabProps & { readonly start: Start }) {
   return (
     <>
       {failure.value !== null && <Failure error={failure.value} />}
-      {start.file !== undefined && noticeOf(start, isBroken) !== undefined && (
-        <p class="notice">{noticeOf(start, isBroken)?.(start.file)}</p>
+      {start.file !== undefined && isBroken && <p class="notice">{text.brokenInEditor(start.file)}</p>}
+      {start.file !== undefined && start.fileState === 'different' && (
+        <p class="notice">{text.fileDiffers(start.file)}</p>
       )}
       <EditForm
         name={name}
@@ -74,11 +75,6 @@ function Begun({ name, row, start }: EditTabProps & { readonly start: Start }) {
       />
     </>
   );
-}
-
-function noticeOf({ fileState }: Start, isBroken: boolean): ((file: string) => string) | undefined {
-  if (fileState === 'broken') return isBroken ? text.brokenInEditor : undefined;
-  return fileState === undefined || fileState === 'same' ? undefined : text.fileDiffers;
 }
 
 /** Reads the content in force, or the text of its broken file. For a new configuration: the example or the copy that it begins with. */

@@ -18,7 +18,9 @@ interface ReviewProps {
   readonly onClose: () => void;
 }
 
-type Fields = ChangePlan['configurations'][number]['fields'];
+type Field = ChangePlan['configurations'][number]['fields'][number];
+/** Without `class`, no field says when it takes effect. */
+type Fields = readonly (Omit<Field, 'class'> & Partial<Pick<Field, 'class'>>)[];
 
 export function Review({ name, plan, isBusy, onSave, onClose }: ReviewProps) {
   return (
@@ -51,7 +53,7 @@ export function Review({ name, plan, isBusy, onSave, onClose }: ReviewProps) {
   );
 }
 
-function Differences({ fields }: { readonly fields: Fields }) {
+export function Differences({ fields }: { readonly fields: Fields }) {
   return (
     <div class="differences-scroll">
       <table class="differences">
@@ -60,7 +62,7 @@ function Differences({ fields }: { readonly fields: Fields }) {
             <th>{text.field}</th>
             <th>{text.before}</th>
             <th>{text.after}</th>
-            <th>{text.takesEffect}</th>
+            {fields[0]?.class !== undefined && <th>{text.takesEffect}</th>}
           </tr>
         </thead>
         <tbody>
@@ -71,7 +73,7 @@ function Differences({ fields }: { readonly fields: Fields }) {
                 <td class="mono">{visibleText(path)}</td>
                 <td class="mono difference-before">{before ?? NOTHING}</td>
                 <td class="mono difference-after">{after ?? NOTHING}</td>
-                <td>{text.classes[asks]}</td>
+                {asks !== undefined && <td>{text.classes[asks]}</td>}
               </tr>
             );
           })}
