@@ -3,6 +3,7 @@
  * Each term builds them anew over the state, which goes on. After `stop` they decide and write nothing.
  */
 import { setMaxListeners } from 'node:events';
+import { EventRecorder } from '../controllers/master/events/recorder.js';
 import { BusyPorts } from '../controllers/master/placement/busy-ports.js';
 import { FleetChanges } from '../controllers/master/placement/fleet-changes.js';
 import { PlacementLedger } from '../controllers/master/placement/ledger.js';
@@ -85,6 +86,7 @@ export class Holdings {
 export class MasterTerm {
   readonly hub: Hub;
   readonly controllers: MasterControllers;
+  readonly events: EventRecorder;
   readonly #options: TermOptions;
   readonly #lasting: Lasting;
   readonly #ending = new AbortController();
@@ -103,6 +105,8 @@ export class MasterTerm {
     const { changes, ledger } = holdings;
     const busyPorts = new BusyPorts(clock, changes);
     this.hub = this.#buildHub(busyPorts, term);
+    const { logger } = options;
+    this.events = new EventRecorder({ state, clock, logger, ending: this.#ending.signal });
     this.controllers = buildMasterControllers({
       ...options,
       state,
@@ -129,6 +133,7 @@ export class MasterTerm {
   /** Starts to follow the nodes, and lets them in. */
   start(): void {
     const { templates, leadership } = this.#options;
+    this.events.start();
     this.#lasting.beats.start({ isSole: this.#isSole });
     this.hub.start();
     this.#unsubscribe = [
@@ -143,6 +148,7 @@ export class MasterTerm {
     await this.controllers.stop();
     await this.hub.stop();
     this.#lasting.beats.stop();
+    await this.events.stop();
     this.#ending.abort();
   }
 

@@ -19,6 +19,7 @@ import type { Term } from './leadership/leadership.js';
 import type { Part } from './loop/lifecycle.js';
 import { Holdings, MasterTerm, type TermOptions } from './master-term.js';
 import { DroverError } from './model/errors.js';
+import type { NewEvent } from './model/event.js';
 import { MOST_FAILURE_LINES } from './model/rollout.js';
 import type { InstanceUsage } from './model/run/instance-usage.js';
 import type { TreeResult } from './model/template.js';
@@ -116,6 +117,11 @@ export class Master implements Part {
   accept(transport: Transport, peer?: Peer): void {
     if (this.#term === undefined) transport.close('this master does not lead');
     else this.#term.hub.accept(transport, peer);
+  }
+
+  /** Tells an event that no record shows. A master that does not lead tells none. */
+  note(event: NewEvent | undefined): void {
+    if (event !== undefined) this.#term?.events.note(event);
   }
 
   /** The calls of a connected node. Throws DRV_NODE_DISCONNECTED, and DRV_NOT_LEADER. */

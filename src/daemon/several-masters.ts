@@ -4,6 +4,7 @@
  */
 import { join } from 'node:path';
 import { z } from 'zod';
+import type { OnFileFault } from '../../controllers/master/configurations/faults.js';
 import { ConfigurationFollower } from '../../controllers/master/configurations/follower.js';
 import { Bases } from '../../controllers/master/directories/bases.js';
 import { DirectoryEngine } from '../../controllers/master/directories/reconciler.js';
@@ -61,6 +62,7 @@ export interface SeveralMastersOptions {
   readonly dial: DeskDial;
   readonly templates: MasterTemplates;
   readonly audit: Pick<AuditTrail, 'last'>;
+  readonly onFault: OnFileFault;
   readonly shared: Pick<Shared, 'clock' | 'random' | 'logger' | 'metrics'>;
 }
 
@@ -139,6 +141,7 @@ export class SeveralMasters implements Part {
       door,
       bases: basesOf('configurations'),
       onFaults: () => this.#others.changed(),
+      onFault: options.onFault,
     });
     this.#follower = follower;
     const others = new FilesOfMasters({

@@ -3,6 +3,7 @@
  * records.
  */
 import { join } from 'node:path';
+import type { OnFileFault } from '../../controllers/master/configurations/faults.js';
 import { ConfigurationFollower } from '../../controllers/master/configurations/follower.js';
 import { Bases } from '../../controllers/master/directories/bases.js';
 import { ConfigurationFiles } from '../configuration-files/configuration-files.js';
@@ -27,6 +28,7 @@ interface SoleFilesOptions {
   readonly clock: Clock;
   readonly random: () => number;
   readonly logger: Logger;
+  readonly onFault?: OnFileFault;
 }
 
 export function buildSoleFiles(options: SoleFilesOptions): ConfigurationFiles {

@@ -1,4 +1,5 @@
 /** Starts the master's half of a node as a process: its state, files, templates, keys, commands and API, in order. */
+
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ensureAdminKey } from '../access/admin-key.js';
@@ -14,6 +15,7 @@ import { KnownMasters } from '../channel/wrapper/known-masters.js';
 import { Commands } from '../console/commands.js';
 import { Master } from '../master.js';
 import type { Configuration } from '../model/configuration.js';
+import { eventOfAction } from '../model/deed-event.js';
 import type { NodeRecord } from '../model/node.js';
 import { sumOfUsage } from '../model/run/instance-usage.js';
 import { hexFile, SecretDirectory } from '../node/secret-files.js';
@@ -148,7 +150,14 @@ async function lay(assembly: Assembly, before?: Pick<WithoutState, 'waitFor' | '
   const { store, candidate } = await openMasterStore(assembly, before?.waitFor ?? (() => undefined));
   before?.follow(candidate);
   await untilFounded({ store, candidate }, ending);
-  const audit = new AuditLog({ path: paths.auditLog, now: () => clock.now(), logger });
+  const configurationOf = (id: string) => master.state.instances.get(id)?.value.configurationName;
+  const audit = new AuditLog({
+    path: paths.auditLog,
+    now: () => clock.now(),
+    logger,
+    // No request comes before the master is built.
+    onEntry: (entry) => master.note(eventOfAction(entry, configurationOf)),
+  });
   running.onStop(() => audit.close());
   const cluster = await openCluster(assembly, store, audit);
   const apiCertificate = await openApiCertificate(assembly, cluster.authority);
@@ -189,7 +198,15 @@ async function lay(assembly: Assembly, before?: Pick<WithoutState, 'waitFor' | '
     hostAddressOf,
   });
   const tokens = new InstanceTokens(secret, creationOfKept(master.state.instances));
-  const ofFiles = { nodeId, paths, writes: configuration.configurationWrites, store, state: master.state };
+  const ofFiles = {
+    nodeId,
+    paths,
+    writes: configuration.configurationWrites,
+    store,
+    state: master.state,
+    onFault: (detail: string, name: string | undefined) =>
+      master.note({ kind: 'file', detail, configuration: name }),
+  };
   const several = ofSeveral
     ? new ofSeveral.SeveralMasters({
         ...ofFiles,

@@ -13,7 +13,7 @@ import type { Reads } from './reads.js';
 
 export const configurationSummarySchema = z.object({
   name: z.string(),
-  health: healthSchema,
+  health: healthSchema.describe('the health, as one word with its reason'),
   runtime: z.string(),
   online: z
     .int()

@@ -17,6 +17,7 @@ import type { AuditTrail } from '../model/audit.js';
 import type { Configuration, ConfigurationRecord } from '../model/configuration.js';
 import type { ConfigurationHistory } from '../model/configuration-history.js';
 import type { ConfigurationOverrides } from '../model/configuration-overrides.js';
+import type { EventRecord } from '../model/event.js';
 import type { InstanceRecord } from '../model/instance.js';
 import type { InstanceWord } from '../model/instance-word.js';
 import type { NodeConfiguration, NodeRecord } from '../model/node.js';
@@ -47,6 +48,7 @@ export interface Reads {
   /** The changes of callers to configurations whose files Drover does not write. */
   readonly overrides: MirrorReader<ConfigurationOverrides>;
   readonly rollouts: MirrorReader<RolloutRecord>;
+  readonly events: MirrorReader<EventRecord>;
   readonly nodes: MirrorReader<NodeRecord>;
   readonly keys: MirrorReader<ApiKeyRecord>;
   readonly sessions: MirrorReader<SessionRecord>;

@@ -6,6 +6,7 @@ import { joinTokenRecordSchema, memberRecordSchema } from '../model/cluster.js';
 import { configurationRecordSchema, configurationSchema } from '../model/configuration.js';
 import { configurationHistorySchema } from '../model/configuration-history.js';
 import { configurationOverridesSchema } from '../model/configuration-overrides.js';
+import { eventRecordSchema } from '../model/event.js';
 import { instanceRecordSchema } from '../model/instance.js';
 import { nodeRecordSchema } from '../model/node.js';
 import { problemOf } from '../model/public-message.js';
@@ -20,6 +21,7 @@ export const RECORD_SCHEMAS = {
   revisions: configurationSchema,
   histories: configurationHistorySchema,
   overrides: configurationOverridesSchema,
+  events: eventRecordSchema,
   instances: instanceRecordSchema,
   rollouts: rolloutRecordSchema,
   keys: apiKeyRecordSchema,

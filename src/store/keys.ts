@@ -5,6 +5,7 @@ export const PREFIX = {
   revisions: 'revisions/',
   histories: 'history/',
   overrides: 'overrides/',
+  events: 'events/',
   instances: 'instances/',
   rollouts: 'rollouts/',
   keys: 'keys/',
@@ -20,6 +21,7 @@ export const configurationKey = (name: string): string => PREFIX.configurations 
 export const revisionKey = (hash: string): string => PREFIX.revisions + hash;
 export const historyKey = (name: string): string => PREFIX.histories + name;
 export const overridesKey = (name: string): string => PREFIX.overrides + name;
+export const eventKey = (id: string): string => PREFIX.events + id;
 export const instanceKey = (id: string): string => PREFIX.instances + id;
 export const rolloutKey = (configurationName: string): string => PREFIX.rollouts + configurationName;
 export const apiKeyKey = (label: string): string => PREFIX.keys + label;

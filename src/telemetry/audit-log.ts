@@ -31,6 +31,8 @@ interface AuditLogOptions {
   /** The wall clock in Unix milliseconds. */
   readonly now: () => number;
   readonly logger: Pick<Logger, 'warn'>;
+  /** Called with each recorded entry. Default: nothing. */
+  readonly onEntry?: (entry: AuditEntry) => void;
 }
 
 export class AuditLog implements AuditTrail {
@@ -73,6 +75,7 @@ export class AuditLog implements AuditTrail {
    */
   record(entry: Omit<AuditEntry, 'at'>): void {
     const whole = shorten({ at: this.#options.now(), ...entry });
+    this.#options.onEntry?.(whole);
     this.#entries.push(whole);
     if (this.#entries.length > 2 * AUDIT_ENTRIES_KEPT)
       this.#entries = this.#entries.slice(-AUDIT_ENTRIES_KEPT);

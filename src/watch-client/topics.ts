@@ -2,6 +2,7 @@
 import type { NodeState } from '../api/routes/cluster-routes.js';
 import type { ConfigurationHealth } from '../explain/concerns.js';
 import type { Configuration } from '../model/configuration.js';
+import type { ShownEvent } from '../model/event.js';
 import type { InstanceInfo } from '../model/instance.js';
 import type { InstanceUsage } from '../model/run/instance-usage.js';
 import type { ShownRollout } from '../operations/rollouts/rollouts.js';
@@ -19,6 +20,7 @@ export interface Topics {
   readonly nodes: NodeState;
   readonly templates: { readonly group: string; readonly name: string; readonly storage: string };
   readonly rollouts: ShownRollout;
+  readonly events: ShownEvent;
   readonly usage: InstanceUsage & {
     readonly instance: string;
     readonly configuration: string;
@@ -35,5 +37,6 @@ export const KEY_OF: { readonly [Name in TopicName]: (entry: Topics[Name]) => st
   nodes: ({ nodeId }) => nodeId,
   templates: ({ group, name }) => `${group}/${name}`,
   rollouts: ({ configurationName }) => configurationName,
+  events: ({ id }) => id,
   usage: ({ instance }) => instance,
 };

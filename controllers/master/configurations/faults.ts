@@ -56,12 +56,17 @@ function nameTaken(file: string, name: string, owner: string): ConfigurationFile
   return { ...faultOf(file, message), name, field: 'name' };
 }
 
+/** Called for a file that has a new fault, and when its fault is gone; `text` says which. */
+export type OnFileFault = (text: string, configuration: string | undefined) => void;
+
 export class FaultReport {
   readonly #logger: Logger;
+  readonly #onFault: OnFileFault;
   #told: readonly ConfigurationFileError[] = [];
 
-  constructor(logger: Logger) {
+  constructor(logger: Logger, onFault: OnFileFault = () => undefined) {
     this.#logger = logger;
+    this.#onFault = onFault;
   }
 
   /** The faults of the last call of `tell`. */
@@ -71,15 +76,21 @@ export class FaultReport {
 
   /** Takes all present faults, one for each file, and logs the differences. */
   tell(faults: readonly ConfigurationFileError[]): void {
-    const before = new Map(this.#told.map((fault) => [fault.file, fault.message]));
+    const before = new Map(this.#told.map((fault) => [fault.file, fault]));
     this.#told = faults;
-    for (const { file, line, column, field, message } of faults) {
-      if (before.get(file) === message) continue;
+    for (const { file, line, column, field, message, name } of faults) {
+      if (before.get(file)?.message === message) continue;
       const place = line === null ? file : `${file}:${line}:${column}`;
-      this.#logger.error({ file, line, column, field }, `configuration error in ${place}: ${message}`);
+      const text = `configuration error in ${place}: ${message}`;
+      this.#logger.error({ file, line, column, field }, text);
+      this.#onFault(text, name);
     }
     const present = new Set(faults.map(({ file }) => file));
-    for (const file of before.keys())
-      if (!present.has(file)) this.#logger.info({ file }, `configuration error in ${file} is gone`);
+    for (const { file, name } of before.values()) {
+      if (present.has(file)) continue;
+      const text = `configuration error in ${file} is gone`;
+      this.#logger.info({ file }, text);
+      this.#onFault(text, name);
+    }
   }
 }

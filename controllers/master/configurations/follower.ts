@@ -18,7 +18,7 @@ import type { MirrorReader } from '../../../src/store/mirror.js';
 import { untilShown } from '../../../src/store/modify.js';
 import type { Confirmed, ViewConflict } from '../../../src/views/view.js';
 import { DirectoryEngine, type DirectoryEngineOptions } from '../directories/reconciler.js';
-import { FaultReport, faultsOf } from './faults.js';
+import { FaultReport, faultsOf, type OnFileFault } from './faults.js';
 import { ConfigurationTree, type ConfigurationTreeOptions } from './tree.js';
 
 /** The most tries to write. A try fails only when another write came first. */
@@ -33,6 +33,7 @@ interface ConfigurationFollowerOptions
   readonly overrides: MirrorReader<ConfigurationOverrides>;
   /** Called when `faults` may answer something else. */
   readonly onFaults?: () => void;
+  readonly onFault?: OnFileFault | undefined;
 }
 
 export class ConfigurationFollower implements RecordFollower, ConfigurationEditor {
@@ -57,7 +58,7 @@ export class ConfigurationFollower implements RecordFollower, ConfigurationEdito
         void this.#lookUp();
       },
     });
-    this.#report = new FaultReport(options.logger);
+    this.#report = new FaultReport(options.logger, options.onFault);
   }
 
   async start(): Promise<void> {

@@ -12,6 +12,7 @@ import {
   configurationSchema,
   portRangeSchema,
 } from '../../model/configuration.js';
+import { shownEventSchema } from '../../model/event.js';
 import { instanceInfoSchema, instanceStateSchema } from '../../model/instance.js';
 import { nodeConfigurationSchema, runtimeOfferSchema } from '../../model/node.js';
 import { drainProgressSchema } from '../../model/node-drain.js';
@@ -80,6 +81,7 @@ export const COMPONENTS: ZodOpenApiComponentsObject = {
     Caller: whoamiSchema,
     Extension: extensionStatusSchema,
     AuditEntry: auditEntrySchema,
+    Event: shownEventSchema,
   },
   responses: ERROR_RESPONSES,
   securitySchemes: {

@@ -106,6 +106,7 @@ const OPERATION_IDS: Readonly<Record<string, string>> = {
   'GET /extensions/commands': 'listExtensionCommands',
   'POST /extensions/commands/:command': 'runExtensionCommand',
   'GET /audit': 'listAuditEntries',
+  'GET /events': 'listEvents',
 };
 
 interface Tag {
@@ -148,7 +149,7 @@ export const TAGS: readonly Tag[] = [
     description: 'The command tree of the console, by request and by WebSocket.',
     segments: ['commands', 'console'],
   },
-  { name: 'Watch', description: 'The state as it changes.', segments: ['watch'] },
+  { name: 'Watch', description: 'The state as it changes.', segments: ['watch', 'events'] },
   {
     name: 'Keys',
     description: 'The keys of this API, and the sessions of browsers and people.',

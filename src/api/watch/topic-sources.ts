@@ -2,6 +2,7 @@
 
 import type { MeasuredInstance } from '../../channel/master/usage-book.js';
 import { isSameHealth } from '../../explain/health.js';
+import { shownEvent } from '../../model/event.js';
 import type { InstanceRecord } from '../../model/instance.js';
 import type { NodeRecord } from '../../model/node.js';
 import { LOCAL_STORAGE } from '../../model/template.js';
@@ -27,6 +28,7 @@ export function topicSources(needs: Reads, view: InstanceView): Readonly<Record<
     nodes: nodeSource(needs),
     templates: templateSource(needs),
     rollouts: rolloutSource(needs),
+    events: eventSource(needs),
     usage: usageSource(needs),
   };
 }
@@ -185,6 +187,26 @@ function rolloutSource(needs: Reads): TopicSource {
     follow: ({ put, remove }) =>
       followMirror(needs.rollouts, (name, rollout) =>
         rollout === undefined ? remove(name) : put(name, { configuration: name, state: rollout.state }),
+      ),
+  };
+}
+
+function eventSource({ events }: Reads): TopicSource {
+  return {
+    filters: ['configuration', 'node'],
+    textOf: (id, isRestricted) => {
+      const event = events.get(id)?.value;
+      if (event === undefined || (isRestricted && event.configuration === null)) return undefined;
+      return JSON.stringify(shownEvent(id, event));
+    },
+    follow: ({ put, remove }) =>
+      followMirror(events, (id, event) =>
+        event === undefined
+          ? remove(id)
+          : put(id, {
+              ...(event.configuration !== null && { configuration: event.configuration }),
+              ...(event.node !== null && { node: event.node }),
+            }),
       ),
   };
 }

@@ -5,10 +5,16 @@
 import { tmpdir } from 'node:os';
 import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
 import { GROUPS } from '../../command-tree/commands.js';
-import { declareLogParts, type LogPartOptions, logPartOf } from '../../command-tree/groups/instance-logs.js';
+import {
+  declareLogParts,
+  type LogPartOptions,
+  logPartOf,
+  logPoint,
+} from '../../command-tree/groups/instance-logs.js';
 import { lengthOfTime } from '../../command-tree/parsers.js';
 import { plainLines } from '../../command-tree/printed-text.js';
 import { ClientError, usageError } from '../../command-tree/runs/client-error.js';
+import type { LogPoint } from '../../logs/log-batch.js';
 import { DEFAULT_LOG_LINES } from '../../model/plain/command-limits.js';
 import { SHELLS, type Shell, scriptOf } from '../completion/scripts.js';
 import type { TargetOptions } from '../contexts/choose-target.js';
@@ -30,6 +36,7 @@ export function addOwnCommands(program: Command, host: ClientHost): void {
   addAttach(program, host);
   addWait(program, host);
   addRolloutWatch(program, host);
+  addEvents(program, host);
   addTop(program, host);
   addCopy(program, host);
   addUi(program, host);
@@ -177,6 +184,37 @@ function addRolloutWatch(program: Command, host: ClientHost): void {
     const isJson = options.output === 'json';
     await watchRollout(await host.open(options), name, isJson, await host.liveOutput());
   });
+}
+
+function addEvents(program: Command, host: ClientHost): void {
+  const command = program
+    .command('events [configuration]')
+    .description('what happened lately, newest last: starts, crashes, moves, rollouts, nodes, who did what')
+    .option('-f, --follow', 'go on with what happens')
+    .option('--node <id>', 'only of this node')
+    .option('--since <when>', 'only from a time (2026-01-31T12:00:00Z) or an age (10m) on', logPoint);
+  host.addOutput(command);
+  host.addTarget(command);
+  command.action(async (configuration: string | undefined, options: ClientOptions & EventsOptions) => {
+    const { follow = false, node, since } = options;
+    if (since !== undefined && 'line' in since)
+      throw usageError('--since takes a time or an age: events have no lines');
+    const { printEvents } = await import('../live/events.js');
+    const api = await host.open(options);
+    const from = since && ('at' in since ? since.at : api.now - since.ago);
+    const isJson = options.output === 'json';
+    await printEvents(
+      api,
+      { configuration, node, since: from, isFollowed: follow, isJson },
+      await host.liveOutput(),
+    );
+  });
+}
+
+interface EventsOptions {
+  readonly follow?: true;
+  readonly node?: string;
+  readonly since?: LogPoint;
 }
 
 function addTop(program: Command, host: ClientHost): void {

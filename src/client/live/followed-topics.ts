@@ -31,6 +31,7 @@ export async function* followTopics(
     nodes: new WatchedEntries(KEY_OF.nodes),
     templates: new WatchedEntries(KEY_OF.templates),
     rollouts: new WatchedEntries(KEY_OF.rollouts),
+    events: new WatchedEntries(KEY_OF.events),
     usage: new WatchedEntries(KEY_OF.usage),
   };
   for await (const message of watch.messages(signal)) {

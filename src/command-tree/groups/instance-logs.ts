@@ -70,7 +70,7 @@ export function logText({ lines, times, range, firstLine = 1, untimedLines = 0 }
 }
 
 /** Parses a point of the log. Throws the error that the parser prints. */
-function logPoint(text: string): LogPoint {
+export function logPoint(text: string): LogPoint {
   const point = parseLogPoint(text);
   if ('problem' in point) throw new InvalidArgumentError(`It ${point.problem}.`);
   return point;

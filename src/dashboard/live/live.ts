@@ -7,7 +7,6 @@ import { KEY_OF, type TopicName, type Topics } from '../../watch-client/topics.j
 import { ApiFailure } from '../api/api-client.js';
 import type { Session } from '../session/session.js';
 import { LiveConnection, type SocketEvents, type WatchSocket } from './live-connection.js';
-import { RecentEvents } from './recent-events.js';
 import { TopicStore } from './topic-store.js';
 
 /** How long a store stays subscribed after the last screen that used it. */
@@ -22,7 +21,6 @@ interface Use {
 export class Live {
   readonly connection: LiveConnection;
   readonly stores: { readonly [Name in TopicName]: TopicStore<Topics[Name]> };
-  readonly events: RecentEvents;
   readonly #uses = new Map<TopicName, Use>();
   #listening = new AbortController();
 
@@ -42,9 +40,9 @@ export class Live {
       nodes: make('nodes'),
       templates: make('templates'),
       rollouts: make('rollouts'),
+      events: make('events'),
       usage: make('usage'),
     };
-    this.events = new RecentEvents(this.stores.instances, this.stores.nodes, Date.now);
   }
 
   /** Subscribes to a topic for a screen. Returns the function that ends the use. */
@@ -82,7 +80,6 @@ export class Live {
     this.#listening.abort();
     this.connection.stop();
     for (const store of Object.values(this.stores)) store.clear();
-    this.events.clear();
   }
 }
 

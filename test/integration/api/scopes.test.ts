@@ -31,6 +31,7 @@ READ GET /configurations/:name/file configuration
 READ GET /configurations/:name/history configuration
 READ GET /configurations/:name/history/diff configuration
 READ GET /configurations/:name/why configuration
+READ GET /events filtered
 READ GET /extensions -
 READ GET /extensions/commands -
 READ GET /instances filtered

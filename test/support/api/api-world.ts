@@ -39,6 +39,7 @@ import {
   hashConfiguration,
 } from '../../../src/model/configuration.js';
 import { configurationOverridesSchema } from '../../../src/model/configuration-overrides.js';
+import { eventRecordSchema } from '../../../src/model/event.js';
 import { DroverError } from '../../../src/model/errors.js';
 import {
   type InstanceRecord,
@@ -167,6 +168,11 @@ export class ApiWorld {
     store: this.store,
     prefix: PREFIX.rollouts,
     decode: (value) => rolloutRecordSchema.parse(value),
+  });
+  readonly events = new Mirror({
+    store: this.store,
+    prefix: PREFIX.events,
+    decode: (value) => eventRecordSchema.parse(value),
   });
   readonly #revisions = new Mirror({
     store: this.store,
@@ -401,8 +407,9 @@ export class ApiWorld {
   }
 
   #mirrors(): Pick<Mirror<unknown>, 'start' | 'stop'>[] {
-    const { instances, configurations, keys, sessions, overrides, rollouts } = this;
-    return [instances, configurations, keys, sessions, overrides, rollouts, this.#revisions, this.#nodes];
+    const { instances, configurations, keys, sessions, overrides, rollouts, events } = this;
+    const records = [instances, configurations, keys, sessions, overrides, rollouts, events];
+    return [...records, this.#revisions, this.#nodes];
   }
 
   #dependencies(
@@ -417,6 +424,7 @@ export class ApiWorld {
       dashboard: new DashboardFiles({ directory: dashboard, isOn: configuration.dashboard }),
       configuration,
       version: '0.0.0-test',
+      events: this.events,
       instances: this.instances,
       instanceRevisions: this.#instanceRevisions,
       instanceWords: this.#instanceWords,

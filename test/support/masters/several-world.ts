@@ -133,6 +133,7 @@ export class TestMaster {
       dial: (peer) => this.#dial(peer.nodeId),
       templates,
       audit: { last: (count) => this.audit.slice(-count) },
+      onFault: () => undefined,
       shared,
     });
     this.#parts = { masters, templates };

@@ -19,22 +19,11 @@ import type { ConfigurationRow } from './rows.js';
 import { text } from './text.js';
 
 export function StateTab({ row }: { readonly row: ConfigurationRow }) {
-  const { health, entry } = row;
+  const { entry } = row;
   const latest = useEntries('rollouts').get(row.name);
   const rollout = latest?.state === 'complete' ? undefined : latest;
   return (
     <>
-      {health.state === 'broken-file' && (
-        <div class="failure">
-          <div>
-            <strong>{text.fileFault}</strong>
-            <p>
-              <bdi>{health.detail}</bdi>
-            </p>
-            <p>{entry !== null ? text.fileFaultKept : text.fileFaultNever}</p>
-          </div>
-        </div>
-      )}
       {rollout !== undefined && <RolloutPanel rollout={rollout} />}
       {entry !== null && <OverridesPanel name={row.name} revision={entry.revision} />}
       <div class="columns">

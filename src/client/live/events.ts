@@ -1,0 +1,43 @@
+/** `drover events`: what happened in the cluster lately, and what happens. */
+import { jsonLine, plainLines } from '../../command-tree/printed-text.js';
+import type { ShownEvent } from '../../model/event.js';
+import { instantText } from '../../model/words.js';
+import type { ApiClient } from '../api-client.js';
+import { followTopics } from './followed-topics.js';
+import type { LiveOutput } from './live-output.js';
+
+export interface EventsWanted {
+  readonly configuration: string | undefined;
+  readonly node: string | undefined;
+  /** Unix milliseconds. */
+  readonly since: number | undefined;
+  readonly isFollowed: boolean;
+  readonly isJson: boolean;
+}
+
+/** Prints the events, the newest last, and each later one when it happens. An event that happens again comes again. */
+export async function printEvents(api: ApiClient, wanted: EventsWanted, output: LiveOutput): Promise<void> {
+  const { configuration, node, since, isFollowed, isJson } = wanted;
+  const query = new URLSearchParams({
+    ...(configuration !== undefined && { configuration }),
+    ...(node !== undefined && { node }),
+    ...(since !== undefined && { since: String(since) }),
+  });
+  const lineOf = (event: ShownEvent): string =>
+    isJson ? jsonLine(event) : plainLines(`${instantText(event.until)}  ${event.text}`);
+  const events = await api.get<readonly ShownEvent[]>(`/events?${query}`);
+  const printed = new Map(events.map(({ id, until }) => [id, until]));
+  if (!(await output.write(events.map(lineOf).join(''))) || !isFollowed) return;
+  const filter = {
+    ...(configuration !== undefined && { configuration: [configuration] }),
+    ...(node !== undefined && { node: [node] }),
+  };
+  const start = events.at(-1)?.until ?? since ?? 0;
+  for await (const followed of followTopics(api.connection, { events: { filter } }, output)) {
+    const news = [...followed.events.values()]
+      .filter(({ id, until }) => until >= start && until > (printed.get(id) ?? -1))
+      .sort((a, b) => a.until - b.until);
+    for (const { id, until } of news) printed.set(id, until);
+    if (news.length > 0 && !(await output.write(news.map(lineOf).join('')))) return;
+  }
+}

@@ -1,0 +1,99 @@
+/** The list of events in the store: bounded, folded, and going on after a restart of the master. */
+import { pino } from 'pino';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { EventRecorder } from '../../../controllers/master/events/recorder.js';
+import { MAX_EVENTS, textOfEvent } from '../../../src/model/event.js';
+import { MasterState } from '../../../src/state/master-state.js';
+import { instanceKey, nodeKey } from '../../../src/store/keys.js';
+import { FlakyStore } from '../../support/control-plane/flaky-store.js';
+import { instanceRecord, nodeRecord, placedOn } from '../../support/control-plane/records.js';
+import { FakeClock } from '../../support/fake-clock.js';
+
+let clock: FakeClock;
+let store: FlakyStore;
+let state: MasterState;
+let term: AbortController;
+let recorder: EventRecorder;
+
+const logger = pino({ level: 'silent' });
+const begin = (): void => {
+  term = new AbortController();
+  recorder = new EventRecorder({ state, clock, logger, ending: term.signal });
+  recorder.start();
+};
+const end = async (): Promise<void> => {
+  await recorder.stop();
+  term.abort();
+};
+const put = async (key: string, value: unknown): Promise<void> => {
+  const revision = await store.transact([{ do: 'put', key, value }]);
+  await Promise.all([state.instances.until(revision), state.nodes.until(revision)]);
+};
+const texts = async (): Promise<string[]> => {
+  await state.events.until(await store.barrier());
+  return [...state.events.entries()]
+    .sort(([a], [b]) => a.localeCompare(b))
+    .map(([, { value }]) => textOfEvent(value));
+};
+
+beforeEach(async () => {
+  clock = new FakeClock();
+  store = new FlakyStore(clock);
+  state = new MasterState(store, logger);
+  await state.start();
+  begin();
+});
+
+afterEach(async () => {
+  await end();
+  await state.stop();
+  await store.close();
+});
+
+it('writes what changes within a second, and each event once', async () => {
+  await put(nodeKey('ams-1'), nodeRecord('ams-1'));
+  await put(instanceKey('aaaaaa'), instanceRecord('aaaaaa', { placement: placedOn('ams-1') }));
+  await put(instanceKey('bbbbbb'), instanceRecord('bbbbbb', { placement: placedOn('ams-1') }));
+  expect(await texts()).toEqual([]);
+  await clock.advance(1000);
+  expect(await texts()).toEqual(['ams-1 joined', '2 of lobby were made on ams-1']);
+});
+
+it('goes on in the list of the former master, and folds into its events', async () => {
+  await put(instanceKey('aaaaaa'), instanceRecord('aaaaaa'));
+  await end();
+  begin();
+  await put(instanceKey('bbbbbb'), instanceRecord('bbbbbb'));
+  await put(nodeKey('ams-1'), nodeRecord('ams-1'));
+  await clock.advance(1000);
+  expect(await texts()).toEqual(['2 of lobby were made', 'ams-1 joined']);
+});
+
+it('writes what is left when the term ends, and nothing after it', async () => {
+  recorder.note({ kind: 'node', node: 'ams-1', detail: 'joined' });
+  await end();
+  recorder.note({ kind: 'node', node: 'ams-1', detail: 'is lost' });
+  await clock.advance(60_000);
+  expect(await texts()).toEqual(['ams-1 joined']);
+});
+
+it(`keeps the last ${MAX_EVENTS}`, async () => {
+  for (let round = 0; round < 3; round++) {
+    for (let index = 0; index < 300; index++)
+      recorder.note({ kind: 'node', node: `node-${round}-${index}`, detail: 'joined' });
+    await clock.advance(1000);
+  }
+  const told = await texts();
+  expect(told.length).toBe(MAX_EVENTS);
+  expect(told.at(-1)).toBe('node-2-299 joined');
+  expect(told[0]).toBe('node-1-100 joined');
+});
+
+it('tries again what the store refused', async () => {
+  store.isFull = true;
+  recorder.note({ kind: 'node', node: 'ams-1', detail: 'joined' });
+  await clock.advance(1000);
+  store.isFull = false;
+  await clock.advance(10_000);
+  expect(await texts()).toEqual(['ams-1 joined']);
+});
