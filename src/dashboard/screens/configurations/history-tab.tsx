@@ -3,9 +3,9 @@ import { useSignal } from '@preact/signals';
 import type { ContentDiff, PastContent } from '../../../operations/rollouts/configuration-history.js';
 import { apiPath } from '../../api/api-client.js';
 import { count, NOTHING } from '../../parts/amounts.js';
-import { Dialog, DialogButton, FormDialog } from '../../parts/dialog.js';
+import { DialogButton, FormDialog } from '../../parts/dialog.js';
 import { TextInput } from '../../parts/form.js';
-import { Empty, Failure } from '../../parts/notes.js';
+import { Failure } from '../../parts/notes.js';
 import { AskedTable, type TableColumn } from '../../parts/table/table.js';
 import { text as parts } from '../../parts/text.js';
 import { Time } from '../../parts/time.js';
@@ -44,28 +44,27 @@ export function HistoryTab({ name, keys }: HistoryTabProps) {
     [name, ...keys],
   );
   const inForce = asked.value.value?.find(({ isInForce }) => isInForce);
-  const canGoBack = session.can('OPERATE');
   return (
     <AskedTable
       asked={asked}
-      empty={<Empty title={text.none} />}
+      empty={null}
       label={texts.tabHistory}
       columns={COLUMNS}
       keyOf={({ number }) => String(number)}
       actions={(content) =>
+        session.can('OPERATE') &&
         inForce !== undefined &&
         content !== inForce && (
           <DialogButton
             dialog={(onClose) => (
               <RollBack
                 pair={{ name, from: inForce.number, to: content.number }}
-                canGoBack={canGoBack}
                 onDone={asked.again}
                 onClose={onClose}
               />
             )}
           >
-            {canGoBack ? text.rollBack : text.show}
+            {text.rollBack}
           </DialogButton>
         )
       }
@@ -82,22 +81,14 @@ interface Pair {
 
 interface RollBackProps {
   readonly pair: Pair;
-  /** False: the dialog only shows the difference. */
-  readonly canGoBack: boolean;
   readonly onDone: () => void;
   readonly onClose: () => void;
 }
 
-function RollBack({ pair, canGoBack, onDone, onClose }: RollBackProps) {
+function RollBack({ pair, onDone, onClose }: RollBackProps) {
   const { api, toasts } = useServices();
-  const { name, from, to } = pair;
+  const { name, to } = pair;
   const reason = useSignal('');
-  if (!canGoBack)
-    return (
-      <Dialog title={text.pair(from, to)} onClose={onClose}>
-        <Difference {...pair} />
-      </Dialog>
-    );
   const rollBack = async (): Promise<void> => {
     const body = { to, reason: reason.value.trim() || undefined };
     await api.post(apiPath('configurations', name, 'rollback'), { body });

@@ -108,7 +108,6 @@ export const text = {
     retry: 'The content is tried once more.',
   },
   history: {
-    none: 'No history',
     number: '#',
     age: 'Age',
     who: 'Who',
@@ -122,8 +121,6 @@ export const text = {
       replaced: 'Replaced',
     },
     instances: 'Instances',
-    show: 'Difference',
-    pair: (from: number, to: number) => `Content ${to} against content ${from}, which is in force`,
     same: 'Both contents are the same.',
     rollBack: 'Roll back to this',
     title: (name: string, number: number) => `Roll ${name} back to content ${number}?`,

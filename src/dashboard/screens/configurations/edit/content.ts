@@ -1,10 +1,7 @@
 /** Reads, judges and writes the content of a configuration over the API. */
 
 import type { BrokenText } from '../../../../model/configuration.js';
-import type {
-  ConfigurationContent,
-  JudgedText,
-} from '../../../../operations/configuration-content.js';
+import type { ConfigurationContent, JudgedText } from '../../../../operations/configuration-content.js';
 import type { ChangePlan } from '../../../../operations/plan/change-plan.js';
 import { type Api, apiPath, ifThere } from '../../../api/api-client.js';
 import type { Stored } from '../../../parts/editor/edited-text.js';
