@@ -151,7 +151,7 @@ export class Master implements Part {
     return nodeId === undefined ? undefined : this.usage.get(nodeId, id);
   }
 
-  /** What the last run of an instance that ended by itself wrote last; empty when its node does not tell. */
+  /** The last lines of the last run that ended by itself; empty when the node of the instance does not tell. */
   readonly lastLinesOf = async (id: string): Promise<readonly string[]> => {
     const asked = this.explainer(NO_FILES).runs(id, MOST_FAILURE_LINES);
     const { runs } = await asked.catch(() => ({ runs: [] }));

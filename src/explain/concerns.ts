@@ -28,7 +28,7 @@ export interface ConfigurationHealth {
 }
 
 export interface Concern {
-  /** What is not well: the state of a configuration's health, or a kind of its own. */
+  /** The state of a configuration's health, or a kind of its own. */
   readonly kind: HealthState | (typeof CONCERN_KINDS)[number];
   readonly tone: HealthTone;
   /** The configuration, node, file or record; `TLS of the API`. */

@@ -43,7 +43,7 @@ interface RolloutsOptions extends StateRecords {
   readonly writer: Pick<InstanceWriter, 'markOutdated'>;
   /** Ids of the instances that minimum-service is about to end, also those whose players it waits for. */
   readonly endingOf: (configurationName: string) => ReadonlySet<string>;
-  /** What the last run of an instance wrote last. Never throws: empty when its node does not tell. */
+  /** The last lines of the last run of an instance. Never throws: empty when its node does not tell. */
   readonly lastLinesOf?: ((id: string) => Promise<readonly string[]>) | undefined;
   readonly templateDigest: (group: string, name: string, storage: string) => Promise<string | null>;
   readonly clock: Clock;

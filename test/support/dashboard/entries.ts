@@ -2,7 +2,6 @@
  * Entries of the change stream for tests of the dashboard. Everything is well in them, unless a test says otherwise.
  */
 import type { InstanceInfo } from '../../../src/model/instance.js';
-import type { ShownRollout } from '../../../src/operations/rollouts/rollouts.js';
 import type { Topics } from '../../../src/watch-client/topics.js';
 
 export function anInstance(fields: Partial<InstanceInfo> = {}): InstanceInfo {
@@ -30,29 +29,6 @@ export function anInstance(fields: Partial<InstanceInfo> = {}): InstanceInfo {
     players: null,
     maxPlayers: null,
     tps: null,
-    ...fields,
-  };
-}
-
-export function aRollout(fields: Partial<ShownRollout> = {}): ShownRollout {
-  return {
-    configurationName: 'lobby',
-    state: 'rolling',
-    from: 'r1',
-    to: 'r2',
-    fromNumber: 1,
-    toNumber: 2,
-    cause: 'content',
-    reason: null,
-    message: null,
-    by: null,
-    since: 1_000,
-    endedAt: null,
-    isPromoted: true,
-    isHeldBack: false,
-    isBehind: false,
-    paused: null,
-    counts: { total: 3, updated: 1, good: 1, outdated: 2, waiting: 0 },
     ...fields,
   };
 }

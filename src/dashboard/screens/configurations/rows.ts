@@ -12,7 +12,7 @@ type Entry = Topics['configurations'];
 export interface ConfigurationRow extends ConfigurationHealth {
   /** Null: nothing is in force under the name. */
   readonly entry: Entry | null;
-  /** What is the matter, or how the file stands in git; empty: neither. */
+  /** The trouble, or the standing of the file in git; empty: neither. */
   readonly note: string;
 }
 
