@@ -66,6 +66,8 @@ interface Lasting {
   readonly beats: BeatBook;
   readonly usage: UsageBook;
   readonly holdings: Holdings;
+  /** See `Rollouts`. */
+  readonly lastLinesOf: (id: string) => Promise<readonly string[]>;
 }
 
 /**
@@ -123,6 +125,7 @@ export class MasterTerm {
           }),
         hostAddressOf: options.hostAddressOf,
       },
+      lastLinesOf: lasting.lastLinesOf,
       templateDigest: (group, name, storage) => templates.digest(group, name, storage),
     });
   }

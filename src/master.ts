@@ -13,12 +13,14 @@ import { InstanceStreams } from './channel/services/instance-streams.js';
 import { InstanceTerminals } from './channel/services/instance-terminals.js';
 import { requestFetch } from './channel/services/template-relay.js';
 import type { Peer } from './channel/trust/members.js';
+import { NOT_IN_GIT } from './configuration-files/git-directory.js';
 import { Explainer, type FileReports } from './explain/explainer.js';
 import type { Term } from './leadership/leadership.js';
 import type { Part } from './loop/lifecycle.js';
 import { Holdings, MasterTerm, type TermOptions } from './master-term.js';
 import { DroverError } from './model/errors.js';
 import type { NewEvent } from './model/event.js';
+import { MOST_FAILURE_LINES } from './model/rollout.js';
 import type { InstanceUsage } from './model/run/instance-usage.js';
 import type { TreeResult } from './model/template.js';
 import { InstanceWriter } from './state/instance-writes.js';
@@ -29,6 +31,13 @@ import type { Store } from './store/store.js';
 import type { NodeFigures } from './telemetry/gauges.js';
 import type { MetricSources } from './telemetry/metrics.js';
 
+/** The files for an explainer that is asked about instances only. */
+const NO_FILES: FileReports = {
+  inGit: async () => NOT_IN_GIT,
+  place: () => ({ nodeId: '' }),
+  errors: () => [],
+  warnings: () => [],
+};
 const NOTHING_USED = { ramMB: 0, cpu: 0, instances: 0 };
 
 export interface MasterOptions extends TermOptions {
@@ -141,6 +150,13 @@ export class Master implements Part {
     const nodeId = this.state.instances.get(id)?.value.placement?.nodeId;
     return nodeId === undefined ? undefined : this.usage.get(nodeId, id);
   }
+
+  /** The last lines of the last run that ended by itself; empty when the node of the instance does not tell. */
+  readonly lastLinesOf = async (id: string): Promise<readonly string[]> => {
+    const asked = this.explainer(NO_FILES).runs(id, MOST_FAILURE_LINES);
+    const { runs } = await asked.catch(() => ({ runs: [] }));
+    return runs.find(({ wasAsked }) => !wasAsked)?.lastLines ?? [];
+  };
 
   /** Explains instances, configurations and nodes. */
   explainer(files: FileReports): Explainer {

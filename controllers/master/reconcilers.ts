@@ -45,6 +45,8 @@ export interface ReconcilersOptions {
   >;
   /** The digest of a template now; null: it cannot be read. */
   readonly templateDigest: (group: string, name: string, storage: string) => Promise<string | null>;
+  /** See `Rollouts`. */
+  readonly lastLinesOf?: (id: string) => Promise<readonly string[]>;
   readonly metrics: Metrics;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -110,6 +112,7 @@ export function buildReconcilers(options: ReconcilersOptions, wakes: ReconcilerW
     writer,
     updates,
     endingOf: (name) => minimumService.endingOf(name),
+    lastLinesOf: options.lastLinesOf,
     templateDigest: options.templateDigest,
     clock,
     logger,

@@ -17,9 +17,7 @@ export async function describeThing(
 ): Promise<Shown> {
   const call = quietCall(new AbortController().signal);
   const asked = await Promise.allSettled(
-    paths.map((path) =>
-      runCommand(commandRuns(api), path, descriptionOf(path).input(name as never), call),
-    ),
+    paths.map((path) => runCommand(commandRuns(api), path, descriptionOf(path).input(name as never), call)),
   );
   const shown = asked.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
   const [first] = shown;

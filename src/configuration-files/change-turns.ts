@@ -3,9 +3,9 @@
  * and the records follow the files once.
  */
 import type PQueue from 'p-queue';
+import type { ContentOrigins, FileWriter } from '../git/content-origins.js';
 import type { Confirmed } from '../views/view.js';
 import type { ConfigurationEdit, ConfigurationEditor } from './file-writer.js';
-import type { ContentOrigins, FileWriter } from '../git/content-origins.js';
 
 interface ChangeTurnsOptions {
   /** Runs one turn at a time, and the looks at the files between them. */

@@ -11,6 +11,7 @@ import type { FileWriter } from '../git/content-origins.js';
 import type { Clock } from '../loop/clock.js';
 import type { Part } from '../loop/lifecycle.js';
 import type {
+  BrokenText,
   ConfigurationFileError,
   ConfigurationFileWarning,
   ConfigurationRecord,
@@ -52,8 +53,6 @@ const MAX_HINTS = 1000;
 
 /** The configuration files of the other masters that share the records. */
 export interface OtherFiles {
-  /** Calls `listener` when `faults` may answer something else. */
-  onFaults(listener: () => void): void;
   /**
    * Faults of all masters' files whose present content is not in force, each with its node, and of templates
    * in conflict, of this node, too.
@@ -124,7 +123,6 @@ export class ConfigurationFiles implements Part {
     });
     this.#schedule = new LookSchedule(options.clock, () => void this.#queue.add(() => this.#lookAtHints()));
     options.source.onDoubt((file) => this.#hint(file));
-    options.others?.onFaults(() => this.#tell());
     this.#watch = new ConfigurationWatch({
       onHint: (file) => this.#hint(file),
       onFailure: (error) => this.#poll(error),
@@ -167,7 +165,7 @@ export class ConfigurationFiles implements Part {
     return this.#options.follower.faults();
   }
 
-  /** Calls `listener` when `errors` may answer something else. Returns the function that removes the listener. */
+  /** Calls `listener` after each look at the files, after which `errors` may answer something else. Returns the function that removes the listener. */
   onLook(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
@@ -331,6 +329,11 @@ export class ConfigurationFiles implements Part {
     return new DirectoryReader(this.#source.directory, this.#options.clock).readFile(file);
   }
 
+  /** The text of the broken file of a configuration of this node; undefined: none is broken. */
+  textOfBroken(name: string): Promise<BrokenText | undefined> {
+    return this.#source.textOfBroken(name, this.#options.configurations.get(name)?.value);
+  }
+
   #change(change: Change): Promise<void> {
     return this.#whileStarted(() => this.#turns.make(change));
   }
@@ -355,12 +358,8 @@ export class ConfigurationFiles implements Part {
       await this.#options.follower.follow(confirmed);
       this.#source.origins.forgetWriters();
     } finally {
-      this.#tell();
+      for (const listener of this.#listeners) listener();
     }
-  }
-
-  #tell(): void {
-    for (const listener of this.#listeners) listener();
   }
 
   #hint(file: string | null): void {

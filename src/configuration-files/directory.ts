@@ -2,6 +2,7 @@
  * Reads the configurations directory: which files there are and what each says. It does not read a file again that
  * has not changed. It decides nothing: settled-files.ts and the controller's plan judge the readings.
  */
+import { createHash } from 'node:crypto';
 import { type BigIntStats, constants, type Stats } from 'node:fs';
 import { type FileHandle, lstat, open, readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
@@ -9,7 +10,7 @@ import { ABSENT_SUBMODULE, isAbsentSubmodule } from '../files/git-leftovers.js';
 import { isMissing } from '../files/system-error.js';
 import { whileOpen } from '../files/while-open.js';
 import type { Clock } from '../loop/clock.js';
-import type { ConfigurationFileError } from '../model/configuration.js';
+import type { BrokenText, ConfigurationFileError } from '../model/configuration.js';
 import { type Bases, followBases, NO_BASES } from './extends.js';
 import { type FileNames, faultOfAll, isPart, listFileNames } from './file-names.js';
 import { fileReason } from './file-reason.js';
@@ -17,6 +18,8 @@ import type { PresentText } from './file-text.js';
 import { MAX_FILE_BYTES, type ParsedConfiguration, parseConfigurationFile } from './parse.js';
 
 const FILES_AT_ONCE = 32;
+/** How revisions of texts begin; those of contents are hashes. */
+export const OF_TEXT = 'text-';
 const NOT_UTF8 = 'its name is not UTF-8, so it is not read: rename it';
 /**
  * The age below which two writes of a file may have the same time stamp: file systems stamp in steps of up to 10 ms.
@@ -200,6 +203,16 @@ export class DirectoryReader {
   expect(file: string, text: string, parsed: ParsedConfiguration): void {
     const reading = { kind: 'valid', signature: '', parsed } as const;
     this.#known.set(file, { reading, isFresh: true, said: { text, bases: NO_BASES, parsed } });
+  }
+
+  /** The text of a broken file, to be mended; undefined: it is not broken, or has no text that can be shown. */
+  async textOfBroken(file: string): Promise<BrokenText | undefined> {
+    const reading = await this.readFile(file);
+    if (reading?.kind !== 'broken') return undefined;
+    const { text } = await this.#readText(file).catch(() => ({ text: undefined }));
+    if (text === undefined) return undefined;
+    const revision = `${OF_TEXT}${createHash('sha256').update(text).digest('hex')}`;
+    return { file, text, revision, error: reading.error };
   }
 
   async #list(): Promise<{ identity: string; id: string; names: FileNames }> {

@@ -7,7 +7,7 @@ import type { ConfigurationRecord } from '../model/configuration.js';
 import { DroverError } from '../model/errors.js';
 import { unknownConfiguration } from '../model/unknown.js';
 import type { MirrorReader } from '../store/mirror.js';
-import { type Reading, says } from './directory.js';
+import { OF_TEXT, type Reading, says } from './directory.js';
 import { fileReason } from './file-reason.js';
 import type { ParsedConfiguration } from './parse.js';
 import { type Precondition, requireRevision } from './precondition.js';
@@ -84,9 +84,22 @@ export class ConfigurationFileWriter implements ConfigurationEditor {
   async #make({ name, content, precondition }: ConfigurationEdit): Promise<void> {
     // All files of a name are removed, so that no second file takes the name over.
     const files = content === undefined ? await this.#filesOf(name) : [];
-    await this.#require(name, precondition);
+    const mended = content === undefined ? undefined : await this.#brokenOf(name, precondition);
+    if (mended === undefined) await this.#require(name, precondition);
     if (content === undefined) for (const file of files) await this.#source.removeFile(file);
-    else await this.#source.writeFile(await this.#fileFor(name), content);
+    else await this.#source.writeFile(mended ?? (await this.#fileFor(name)), content);
+  }
+
+  /**
+   * The broken file whose text the precondition names; undefined: it names no text. Throws DRV_CONFIGURATION_CHANGED when
+   * the file has another text now, so that nobody replaces what was not shown.
+   */
+  async #brokenOf(name: string, precondition: Precondition | undefined): Promise<string | undefined> {
+    if (precondition?.is !== 'existing') return undefined;
+    if (precondition.revisions?.some((revision) => revision.startsWith(OF_TEXT)) !== true) return undefined;
+    const broken = await this.#source.textOfBroken(name, this.#configurations.get(name)?.value);
+    requireRevision(name, broken?.revision ?? (await this.#revisionOf(name)), precondition);
+    return broken?.file;
   }
 
   async #require(name: string, precondition: Precondition | undefined): Promise<void> {

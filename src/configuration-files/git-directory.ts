@@ -24,7 +24,7 @@ export interface DirectoryInGit {
 }
 
 const AGAIN_AFTER_MS = 30_000;
-const NOT_IN_GIT: DirectoryInGit = { standing: null, fault: null, files: new Map(), deleted: [] };
+export const NOT_IN_GIT: DirectoryInGit = { standing: null, fault: null, files: new Map(), deleted: [] };
 
 interface ReadFile {
   readonly signature: string;

@@ -11,7 +11,12 @@ import { ContentOrigins } from '../git/content-origins.js';
 import { isTracked } from '../git/git-origins.js';
 import type { Clock } from '../loop/clock.js';
 import { eachBounded, FILE_PARALLELISM } from '../loop/each-bounded.js';
-import type { ConfigurationFileError, ConfigurationFileWarning } from '../model/configuration.js';
+import type {
+  BrokenText,
+  ConfigurationFileError,
+  ConfigurationFileWarning,
+  ConfigurationRecord,
+} from '../model/configuration.js';
 import { type ConfigurationWrites, WRITES_TEXT } from '../model/plain/configuration-writes.js';
 import type { Logger } from '../telemetry/logger.js';
 import { DirectoryReader, DirectoryUnusable, faultOf, type Reading } from './directory.js';
@@ -196,6 +201,21 @@ export class DirectorySource implements ConfigurationSource {
   async readIfReplaced(): Promise<void> {
     if (this.#fault !== undefined || !(await this.#reader.isSameDirectory()))
       await this.read({ isFinal: false });
+  }
+
+  /**
+   * The text of the broken file of a configuration: of its own file, or of the first one that claims its name. `record`:
+   * the content in force. Undefined: none is broken, or its text cannot be shown.
+   */
+  async textOfBroken(name: string, record: ConfigurationRecord | undefined): Promise<BrokenText | undefined> {
+    const own = record?.sourceNode === this.nodeId ? record.sourceFile : undefined;
+    for (const [file, reading] of this.files ?? [])
+      if (
+        reading.kind === 'broken' &&
+        (file === own || (reading.error.name ?? basename(file, '.json')) === name)
+      )
+        return this.#reader.textOfBroken(file);
+    return undefined;
   }
 
   /** Reads one file anew, and believes it. */

@@ -157,7 +157,6 @@ export class SeveralMasters implements Part {
       editor: follower,
       others: {
         faults: () => [...this.templates.faults(), ...others.faults()],
-        onFaults: (listener) => others.onFaults(listener),
         reload: (asked) => others.reload(asked),
       },
       configurations,

@@ -129,10 +129,7 @@ export async function startMaster(assembly: Assembly, before?: WithoutState): Pr
   metrics.addSources({
     ...master.metricSources(),
     configurationFileErrors: () => files.ownErrors().length,
-    *health() {
-      for (const { name: configuration, health } of listHealth(dependencies))
-        yield { configuration, state: health.state };
-    },
+    health: () => listHealth(dependencies),
   });
   addFileGauges(metrics.registry, metrics.namingRegistry, () =>
     fileFigures({ ...dependencies, configurationFiles: files }),

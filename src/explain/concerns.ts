@@ -28,7 +28,7 @@ export interface ConfigurationHealth {
 }
 
 export interface Concern {
-  /** What is not well: the state of a configuration's health, or a kind of its own. */
+  /** The state of a configuration's health, or a kind of its own. */
   readonly kind: HealthState | (typeof CONCERN_KINDS)[number];
   readonly tone: HealthTone;
   /** The configuration, node, file or record; `TLS of the API`. */
@@ -100,14 +100,13 @@ export function isOfConfiguration(file: string): boolean {
 type Told = Pick<Concern, 'kind' | 'tone' | 'word' | 'text'>;
 
 function toldOfNode({ condition, drain, cordoned }: NodeFacts): Told | undefined {
-  if (condition === 'lost')
-    return { kind: 'node-lost', tone: 'bad', word: 'Node lost', text: 'its beats are missing' };
-  const left = 'it has left and said that it will be back';
+  const told = (kind: Concern['kind'], tone: HealthTone, word: string, text: string): Told => {
+    return { kind, tone, word, text };
+  };
+  if (condition === 'lost') return told('node-lost', 'bad', 'Node lost', 'its beats are missing');
   if (condition === 'returning')
-    return { kind: 'node-returning', tone: 'busy', word: 'Returning', text: left };
-  const drained = `it is being drained: ${drain?.left} left`;
+    return told('node-returning', 'busy', 'Returning', 'it has left and said that it will be back');
   if (drain !== null && !drain.isDrained)
-    return { kind: 'node-draining', tone: 'busy', word: 'Draining', text: drained };
-  const none = 'it gets no new instances';
-  return cordoned ? { kind: 'node-cordoned', tone: 'still', word: 'Cordoned', text: none } : undefined;
+    return told('node-draining', 'busy', 'Draining', `it is being drained: ${drain.left} left`);
+  return cordoned ? told('node-cordoned', 'still', 'Cordoned', 'it gets no new instances') : undefined;
 }

@@ -90,7 +90,7 @@ function ofTrouble(state: HealthState, text: string, count: number, one: Instanc
   return health(state, text, { detail: `${one.id} ${troubleOf(one)}${others}`, instance: one.id });
 }
 
-/** What is the matter with a failing or unplaced instance. It has no countdown, so that it stays true until it changes. */
+/** The trouble of a failing or unplaced instance. It has no countdown, so that it stays true until it changes. */
 function troubleOf({ placement, status }: InstanceRecord): string {
   const { exitCode: code, exitSignal: signal, keepsFailing, message, reason } = status;
   if (placement === null) return `has no node: ${message ?? ''}`;

@@ -213,6 +213,17 @@ export const configurationFileErrorSchema = z.object({
 });
 export type ConfigurationFileError = Readonly<z.output<typeof configurationFileErrorSchema>>;
 
+/** The text of a broken file as it stands, to be mended. */
+export const brokenTextSchema = z.object({
+  file: z.string(),
+  revision: z
+    .string()
+    .describe('of the text: in quotes, the value for `If-Match` of the PUT that mends the file'),
+  text: z.string(),
+  error: configurationFileErrorSchema,
+});
+export type BrokenText = Readonly<z.output<typeof brokenTextSchema>>;
+
 /** A warning about a part of a valid configuration that has no effect. */
 export const configurationWarningSchema = z.object({
   line: z.int().nullable().describe('from 1; null: it did not come from a file'),

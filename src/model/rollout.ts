@@ -4,7 +4,7 @@
  * table is in controllers/README.md.
  */
 import { z } from 'zod';
-import { nameSchema } from './names.js';
+import { nameSchema, shownInstanceId } from './names.js';
 
 /**
  * ```
@@ -47,6 +47,19 @@ const rolloutReasonSchema = z.enum([
 ]);
 export type RolloutReason = z.output<typeof rolloutReasonSchema>;
 
+/** How many last lines of a failed instance are kept, and the length at which each is cut. */
+export const MOST_FAILURE_LINES = 10;
+export const MOST_FAILURE_CHARS = 300;
+
+const rolloutFailureSchema = z.object({
+  instance: shownInstanceId,
+  code: z.int().nullable().describe('the exit code of its last run'),
+  signal: z.string().nullable().describe('the signal that ended it'),
+  crashes: z.int().min(0).describe('how many times it ended by itself'),
+  lines: z.array(z.string()).max(MOST_FAILURE_LINES).describe('what its last run wrote last, oldest first'),
+});
+export type RolloutFailure = Readonly<z.output<typeof rolloutFailureSchema>>;
+
 const rolloutCountsSchema = z.object({
   total: z.int().min(0).describe('instances that are wanted'),
   updated: z.int().min(0).describe('of the content that the rollout brings'),
@@ -72,6 +85,8 @@ export const rolloutRecordSchema = z.object({
   /** `reason` and `message` are null unless the content is held back. */
   reason: rolloutReasonSchema.nullable(),
   message: z.string().nullable(),
+  /** The new instance that did not become good, kept because it is removed soon. Absent: none ended by itself. */
+  failure: rolloutFailureSchema.optional(),
   /** The key or person that asked for the rollout; null: a changed file or template caused it. */
   by: z.string().nullable(),
   since: z.number(),

@@ -53,7 +53,7 @@ function faultOf(
 export function namesWithHealth(needs: Needs): string[] {
   const names = new Set([...needs.configurations.entries()].map(([name]) => name));
   for (const { configuration } of needs.instanceWords.entries()) names.add(configuration);
-  for (const name of faultyNames(needs).keys()) names.add(name);
+  for (const name of faultyNames(needs)) names.add(name);
   for (const [name] of needs.overrides.entries()) if (fileBeside(needs, name)) names.add(name);
   return [...names].sort();
 }
@@ -63,18 +63,15 @@ export function listHealth(needs: Needs): ConfigurationHealth[] {
   return namesWithHealth(needs).map((name) => healthOfConfiguration(needs, name));
 }
 
-/** The configurations that faults of single files concern, each with its faults as text. */
+/** The configurations that faults of single files concern. */
 export function faultyNames({
   configurations,
   configurationFiles,
-}: Pick<Needs, 'configurations' | 'configurationFiles'>): Map<string, string> {
+}: Pick<Needs, 'configurations' | 'configurationFiles'>): Set<string> {
   const faults = configurationFiles.errors().filter(isOfOneFile);
-  const owners = new Map([...configurations.entries()].map(([name, { value }]) => [value.sourceFile, name]));
-  const found = new Map<string, string>();
-  for (const fault of faults)
-    for (const name of new Set([claimedName(fault), owners.get(fault.file) ?? claimedName(fault)]))
-      found.set(name, `${found.get(name) ?? ''}${JSON.stringify(fault)}`);
-  return found;
+  const files = new Set(faults.map(({ file }) => file));
+  const owners = [...configurations.entries()].filter(([, { value }]) => files.has(value.sourceFile));
+  return new Set([...faults.map(claimedName), ...owners.map(([name]) => name)]);
 }
 
 function oneOf(

@@ -4,7 +4,6 @@ import { z } from 'zod';
 import { fileStateSchema, type StatedFile } from '../configuration-files/file-states.js';
 import { warningTexts } from '../explain/files.js';
 import { healthSchema } from '../explain/health.js';
-import type { ConfigurationRecord } from '../model/configuration.js';
 import { type FileInGit, fileInGitSchema } from '../model/git-standing.js';
 import { visibleInstances } from '../state/instance-writes.js';
 import { instancesByAge, statesOfFiles } from './configuration-file-list.js';
@@ -73,9 +72,16 @@ export function listConfigurations(
   const warnings = warningsOf(needs);
   return [...needs.configurations.entries()]
     .map(([name, { value }]) => {
+      const { configuration } = value;
+      const { availablePorts: ports } = configuration;
       const { file = value.sourceFile, node, state = 'pending' as const } = files.get(name) ?? {};
       return {
-        ...summaryOf(needs, value),
+        ...healthOfConfiguration(needs, name),
+        runtime: configuration.runtime,
+        finished: needs.instanceWords.of(name).get('finished') ?? 0,
+        ramMB: configuration.ramMB,
+        cpu: configuration.cpu,
+        ports: ports === undefined ? null : `${ports.min}-${ports.max}`,
         file,
         isFileBroken: broken.has(file),
         fileState: state,
@@ -138,21 +144,4 @@ export function listRemoved(
   return [...left]
     .map(([name, instances]) => ({ name, instances, file: fileBeside(needs, name) }))
     .sort((a, b) => (a.name < b.name ? -1 : 1));
-}
-
-function summaryOf(needs: Reads, { configuration }: ConfigurationRecord) {
-  const { name, runtime, minimumServiceCount: minimum, ramMB, cpu, availablePorts } = configuration;
-  const health = healthOfConfiguration(needs, name);
-  return {
-    name,
-    health: health.health,
-    runtime,
-    online: health.online,
-    finished: needs.instanceWords.of(name).get('finished') ?? 0,
-    instances: health.instances,
-    minimum,
-    ramMB,
-    cpu,
-    ports: availablePorts === undefined ? null : `${availablePorts.min}-${availablePorts.max}`,
-  };
 }

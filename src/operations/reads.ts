@@ -63,6 +63,7 @@ export interface Reads {
     | 'ownErrors'
     | 'place'
     | 'readings'
+    | 'textOfBroken'
     | 'waiting'
     | 'warnings'
   >;

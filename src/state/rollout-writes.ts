@@ -191,7 +191,7 @@ function begun(
   by: string,
 ): Pick<
   RolloutRecord,
-  'by' | 'since' | 'endedAt' | 'progressAt' | 'paused' | 'counts' | 'reason' | 'message'
+  'by' | 'since' | 'endedAt' | 'progressAt' | 'paused' | 'counts' | 'reason' | 'message' | 'failure'
 > {
   return {
     by,
@@ -202,6 +202,7 @@ function begun(
     counts: NO_COUNTS,
     reason: null,
     message: null,
+    failure: undefined,
   };
 }
 

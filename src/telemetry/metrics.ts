@@ -53,7 +53,7 @@ export interface MetricSources {
   actualOf(configuration: string): number;
   configurationFileErrors(): number;
   /** The state of each configuration's health. */
-  health(): Iterable<{ configuration: string; state: string }>;
+  health(): Iterable<{ readonly name: string; readonly health: { readonly state: string } }>;
   rollouts(): Iterable<RolloutFigures>;
   /** How many stored records of each kind cannot be read. */
   unreadableRecords(): ReadonlyMap<string, number>;
@@ -186,12 +186,13 @@ export class Metrics {
         }
       },
     });
-    const health = {
+    const healthGauge = {
       name: 'drover_configuration_health',
       help: '1 beside the state of a configuration, the worst that applies.',
     };
-    addLabelledGauge(naming, { ...health, labelNames: ['configuration', 'state'] }, function* () {
-      for (const labels of sources.health()) yield [labels, 1];
+    addLabelledGauge(naming, { ...healthGauge, labelNames: ['configuration', 'state'] }, function* () {
+      for (const { name: configuration, health } of sources.health())
+        yield [{ configuration, state: health.state }, 1];
     });
     addRolloutGauges(naming, () => sources.rollouts());
     const errors = 'Configuration files that are in error now.';

@@ -3,7 +3,7 @@
  * gathering.
  */
 import type { Players } from '../../../src/model/instance.js';
-import type { RolloutRecord } from '../../../src/model/rollout.js';
+import type { RolloutFailure, RolloutRecord } from '../../../src/model/rollout.js';
 import type { Update } from '../../../src/model/update.js';
 import type { Outlook } from '../replacement/facts.js';
 
@@ -36,6 +36,8 @@ export interface Member {
   readonly isMarked: boolean;
   /** The message of the member's status, which says why it is not up. */
   readonly message: string | null;
+  /** How its last run ended, and how many runs ended by themselves. Absent: none has. */
+  readonly exit?: Pick<RolloutFailure, 'code' | 'signal' | 'crashes'>;
 }
 
 /**

@@ -98,6 +98,7 @@ export class Members {
       node: this.#nodeOf(record),
       isMarked: record.outdated === true,
       message: status.message,
+      ...exitOf(record),
     };
   }
 
@@ -138,6 +139,12 @@ export class Members {
   #conditionOf({ placement }: InstanceRecord): NodeRecord['condition'] | undefined {
     return this.#options.nodes.get(placement?.nodeId ?? '')?.value.condition;
   }
+}
+
+function exitOf({ status }: InstanceRecord): Pick<Member, 'exit'> {
+  const { exitCode: code, exitSignal: signal, restarts, pid } = status;
+  if (code === null && signal === null) return {};
+  return { exit: { code, signal, crashes: restarts + (pid === null ? 1 : 0) } };
 }
 
 interface Gathering {

@@ -8,9 +8,16 @@ import { Conflict, type Reconciler } from '../../../src/loop/reconciler.js';
 import type { ConfigurationContent } from '../../../src/model/configuration.js';
 import { DroverError } from '../../../src/model/errors.js';
 import type { InstanceRecord, PlacedTemplate } from '../../../src/model/instance.js';
-import { hasEnded, phaseOf, type RolloutRecord } from '../../../src/model/rollout.js';
+import {
+  hasEnded,
+  MOST_FAILURE_CHARS,
+  MOST_FAILURE_LINES,
+  phaseOf,
+  type RolloutFailure,
+  type RolloutRecord,
+} from '../../../src/model/rollout.js';
 import { NO_UPDATE } from '../../../src/model/update.js';
-import { countText } from '../../../src/model/words.js';
+import { countText, cutText } from '../../../src/model/words.js';
 import type { InstanceWriter } from '../../../src/state/instance-writes.js';
 import type { StateRecords } from '../../../src/state/master-state.js';
 import { modify } from '../../../src/store/modify.js';
@@ -36,6 +43,8 @@ interface RolloutsOptions extends StateRecords {
   readonly writer: Pick<InstanceWriter, 'markOutdated'>;
   /** Ids of the instances that minimum-service is about to end, also those whose players it waits for. */
   readonly endingOf: (configurationName: string) => ReadonlySet<string>;
+  /** The last lines of the last run of an instance. Never throws: empty when its node does not tell. */
+  readonly lastLinesOf?: ((id: string) => Promise<readonly string[]>) | undefined;
   readonly templateDigest: (group: string, name: string, storage: string) => Promise<string | null>;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -198,8 +207,10 @@ export class Rollouts implements Reconciler<RolloutFacts | GoneFacts, RolloutSte
     };
   }
 
-  async #write(before: RolloutRecord | undefined, rollout: RolloutRecord): Promise<void> {
+  async #write(before: RolloutRecord | undefined, planned: RolloutRecord): Promise<void> {
     const { rolloutRecords: set, store, logger } = this.#options;
+    const isNews = planned.failure !== undefined && planned.failure !== before?.failure;
+    const rollout = isNews ? await this.#withLines(planned, planned.failure) : planned;
     if (before === undefined) {
       await set.mirror.until(await create(store, set.keyOf(rollout.name), rollout).catch(asConflict));
     } else {
@@ -214,6 +225,16 @@ export class Rollouts implements Reconciler<RolloutFacts | GoneFacts, RolloutSte
     const level = rollout.state === 'failed' || rollout.reason !== null ? 'warn' : 'info';
     const text = sentenceOf(rollout) + (rollout.state === 'complete' ? this.#warnedText(rollout.name) : '');
     logger[level]({ configuration: rollout.name, state: rollout.state }, text);
+  }
+
+  /** The record with the last lines of the failed instance, which is removed once the record is written. */
+  async #withLines(rollout: RolloutRecord, failure: RolloutFailure): Promise<RolloutRecord> {
+    const found = await this.#options.lastLinesOf?.(failure.instance);
+    const lines = (found ?? []).slice(-MOST_FAILURE_LINES).map((line) => cutText(line, MOST_FAILURE_CHARS));
+    const last = lines.findLast((line) => line.trim() !== '');
+    if (last === undefined) return rollout;
+    const message = `${rollout.message}; last line: ${last.trim()}`;
+    return { ...rollout, message, failure: { ...failure, lines } };
   }
 
   /** Says how many instances have a warning, for example because they kept files that they had changed. */

@@ -8,7 +8,7 @@ import {
   type RolloutReason,
   type RolloutRecord,
 } from '../../../src/model/rollout.js';
-import { countText, cutText, durationText } from '../../../src/model/words.js';
+import { countText, cutText, durationText, endText } from '../../../src/model/words.js';
 import { lastGoodOf } from '../../../src/state/contents-in-force.js';
 import type { Member, RolloutFacts } from './facts.js';
 import { countsOf, type Judged } from './members.js';
@@ -48,8 +48,9 @@ function first(facts: RolloutFacts): RolloutRecord {
 function settledOn(rollout: RolloutRecord, { hash, now }: RolloutFacts): RolloutRecord {
   const isRestarting = rollout.state === 'rolling' && rollout.cause === 'restart';
   if (isRestarting) return { ...rollout, to: hash, from: null };
+  const { failure: _failure, ...known } = rollout;
   const ended = { state: 'complete', endedAt: now, reason: null, message: null, paused: null } as const;
-  return { ...rollout, ...ended, from: lastGoodOf(rollout), to: hash, cause: 'content', progressAt: null };
+  return { ...known, ...ended, from: lastGoodOf(rollout), to: hash, cause: 'content', progressAt: null };
 }
 
 function begun(facts: RolloutFacts, cause: RolloutCause, from: string | null): RolloutRecord {
@@ -143,8 +144,9 @@ function ended(rollout: RolloutRecord, { now }: RolloutFacts): RolloutRecord {
 
 function failed(rollout: RolloutRecord, facts: RolloutFacts, judged: Judged): RolloutRecord {
   const { update, now } = facts;
-  const { reason, message } = whyFailed(facts, judged);
-  const next = { ...rollout, reason, message, isPromoted: true, progressAt: null };
+  const { reason, message, failure } = whyFailed(facts, judged);
+  const { failure: _before, ...known } = rollout;
+  const next = { ...known, reason, message, ...(failure && { failure }), isPromoted: true, progressAt: null };
   if (rollout.state === 'rolling-back')
     return { ...next, reason: 'rollback-failed', state: 'failed', endedAt: now };
   const canGoBack = rollout.from !== null && rollout.from !== rollout.to;
@@ -161,7 +163,10 @@ function loserOf({ leaving }: RolloutFacts, { victims }: Judged): Member | undef
   return victims.find(({ id, content }) => content === 'unsafe' && !leaving.has(id));
 }
 
-function whyFailed(facts: RolloutFacts, judged: Judged): { reason: RolloutReason; message: string } {
+function whyFailed(
+  facts: RolloutFacts,
+  judged: Judged,
+): Pick<RolloutRecord, 'failure'> & { reason: RolloutReason; message: string } {
   const { update, outlook } = facts;
   const within = `within ${durationText(update.progressSeconds * 1000)}`;
   const pending = pendingOf(facts, judged);
@@ -173,17 +178,22 @@ function whyFailed(facts: RolloutFacts, judged: Judged): { reason: RolloutReason
     };
   if (pending.length === 0 && outlook.obstacle !== null && !outlook.isDelayed)
     return { reason: 'not-placeable', message: cut(`no place came free ${within}: ${outlook.obstacle}`) };
-  const one = pending.find(({ message }) => message !== null) ?? pending[0];
+  const one =
+    pending.find(({ exit }) => exit !== undefined) ??
+    pending.find(({ message }) => message !== null) ??
+    pending[0];
   const which = one === undefined ? '' : `: ${one.id} ${stateText(one)}`;
   const others =
     pending.length > 1 ? ` (${countText(pending.length - 1, 'more is', 'more are')} not good yet)` : '';
   return {
     reason: 'no-progress',
     message: `${cut(`no new instance became good ${within}${which}`)}${others}`,
+    ...(one?.exit !== undefined && { failure: { instance: one.id, ...one.exit, lines: [] } }),
   };
 }
 
-function stateText({ up, message }: Member): string {
+function stateText({ up, message, exit }: Member): string {
+  if (exit !== undefined) return `${endText(exit)}, ${countText(exit.crashes, 'time')}`;
   return message ?? (up === null ? 'is not up' : 'is up, and does not stay so');
 }
 

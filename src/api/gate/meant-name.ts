@@ -4,7 +4,12 @@
  */
 import type { Access } from '../../access/access.js';
 import { meantName } from '../../configuration-files/nearest-name.js';
-import { configurationNamed, type NamedKind, UnknownNameError, unreadableInstance } from '../../model/unknown.js';
+import {
+  configurationNamed,
+  type NamedKind,
+  UnknownNameError,
+  unreadableInstance,
+} from '../../model/unknown.js';
 import type { ApiDependencies } from '../dependencies.js';
 import type { Actor } from './auth.js';
 

@@ -28,7 +28,7 @@ const rollbackRequestSchema = z.strictObject({
     .min(1)
     .optional()
     .describe('number of a content in the history; default: the last earlier content that did not fail'),
-  reason: z.string().trim().min(1).max(500).describe('the reason, for the history and for later readers'),
+  reason: z.string().trim().min(1).max(500).default('no reason given').describe('for the history'),
 });
 
 export const rollbackSchema = z.object({

@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { judgeConfigurationText, validateConfiguration } from '../../configuration-files/parse.js';
 import type { Precondition } from '../../configuration-files/precondition.js';
 import { Pace } from '../../loop/pace.js';
-import { type Configuration, configurationSchema } from '../../model/configuration.js';
+import { brokenTextSchema, type Configuration, configurationSchema } from '../../model/configuration.js';
 import { nameSchema } from '../../model/names.js';
 import { unknownConfiguration } from '../../model/unknown.js';
 import {
@@ -229,6 +229,22 @@ export const configurationRoutes: readonly Route[] = [
       const content = await contentOf(needs, params.name);
       setTag(reply, content.revision);
       return content;
+    },
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/configurations/:name/broken-file',
+    scope: 'READ',
+    reach: 'configuration',
+    summary: 'The text of a broken file of a configuration as it stands, to be mended and written back.',
+    errors: ['DRV_CONFIGURATION_UNKNOWN'],
+    params: nameParams,
+    answers: { 200: { description: 'the text; `ETag` is its revision', schema: brokenTextSchema } },
+    handle: async ({ params: { name } }, { configurationFiles }, reply) => {
+      const broken = await configurationFiles.textOfBroken(name);
+      if (broken === undefined) throw unknownConfiguration(name);
+      setTag(reply, broken.revision);
+      return broken;
     },
   }),
   defineRoute({

@@ -94,8 +94,7 @@ function healthSource(needs: Reads): TopicSource {
       const look = (): void => {
         const before = faulty;
         faulty = faultyNames(needs);
-        for (const name of new Set([...before.keys(), ...faulty.keys()]))
-          if (before.get(name) !== faulty.get(name)) touch(name);
+        for (const name of new Set([...before, ...faulty])) touch(name);
       };
       for (const name of namesWithHealth(needs)) touch(name);
       const ends = [

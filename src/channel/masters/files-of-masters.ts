@@ -44,7 +44,6 @@ export class FilesOfMasters implements OtherFiles {
   readonly #options: FilesOfMastersOptions;
   /** The faults that other masters have told, by node, while this master leads. */
   readonly #told = new Map<string, readonly ConfigurationFileError[]>();
-  readonly #listeners = new Set<() => void>();
   #timer: TimerHandle | undefined;
   /** The faults that were told last, and the leader that heard them. */
   #last: string | undefined;
@@ -57,7 +56,6 @@ export class FilesOfMasters implements OtherFiles {
         from,
         faultsSchema.parse(question).map((fault) => ({ ...fault, node: from })),
       );
-      for (const listener of this.#listeners) listener();
     });
     desk.on(RELOAD, (question) => reload(reloadSchema.parse(question).isConfirmed));
   }
@@ -76,10 +74,6 @@ export class FilesOfMasters implements OtherFiles {
   /** Stops telling the leader. Idempotent. */
   stop(): void {
     this.#timer?.cancel();
-  }
-
-  onFaults(listener: () => void): void {
-    this.#listeners.add(listener);
   }
 
   faults(): readonly ConfigurationFileError[] {

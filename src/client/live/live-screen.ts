@@ -43,7 +43,10 @@ export class LiveScreen {
             `... and ${all.length - room + status.length + 1} lines more`,
           ];
     const lines = [...shown, ...status].map((line) =>
-      settleMarks(columns === 0 ? line : Array.from(line).slice(0, columns).join(''), this.#output.isColoured),
+      settleMarks(
+        columns === 0 ? line : Array.from(line).slice(0, columns).join(''),
+        this.#output.isColoured,
+      ),
     );
     const scrolled = this.#isFirst ? '\n'.repeat(room) : '';
     this.#isFirst = false;

@@ -33,7 +33,8 @@ export async function printLogs(
   part: WantedPart,
   output: LiveOutput,
 ): Promise<void> {
-  const { ids, whole, printer } = await logsOf(api, name, part, output);
+  const { ids, whole, printer, isRemoved } = await logsOf(api, name, part, output);
+  if (isRemoved) output.say(`instance ${name} was removed: this is what its node keeps of its log`);
   await printMerged(api, ids, whole, printer);
 }
 
@@ -44,7 +45,8 @@ export async function followLogs(
   wanted: WantedPart,
   output: LiveOutput,
 ): Promise<void> {
-  const { ids, whole: part, ...logs } = await logsOf(api, name, wanted, output);
+  const { ids, whole: part, isRemoved, ...logs } = await logsOf(api, name, wanted, output);
+  if (isRemoved) return printLogs(api, name, wanted, output);
   const { timestamps } = part;
   const starts = new Map<string, LogStart>();
   const nexts = ids.length > 1 ? await printMerged(api, ids, part, logs.printer) : undefined;
@@ -132,12 +134,15 @@ async function logsOf(api: ApiClient, name: string, part: WantedPart, output: Li
     .sort(byConfiguration)
     .map(({ id }) => id);
   const isKnown = ids.length > 0 || (await find(api, `/configurations/${pathPart(name)}`)) !== undefined;
-  if (isKnown)
+  const isRemoved = !isKnown && (await find(api, `/instances/${pathPart(name)}/logs?lines=1`)) !== undefined;
+  if (isRemoved) ids.push(name);
+  if (isKnown || isRemoved)
     return {
       configuration: of?.configurationName ?? name,
-      instance: of?.id,
+      instance: isRemoved ? name : of?.id,
       ids,
-      printer: logPrinter(output, of === undefined),
+      isRemoved,
+      printer: logPrinter(output, of === undefined && !isRemoved),
       whole: { ...part, tail: part.tail ?? (ids.length > 1 ? TAIL_OF_SEVERAL : DEFAULT_LOG_LINES) },
     };
   throw new ClientError(

@@ -21,8 +21,8 @@ import type { ListedOverrides } from '../../operations/configuration-overrides.j
 import type { ContentDiff, PastContent } from '../../operations/rollouts/configuration-history.js';
 import type { ShownRollout } from '../../operations/rollouts/rollouts.js';
 import { describe, messageText, type Said, type View } from '../command.js';
-import { type Columns, declareList, type ListOptions, listOf, type Orders, sortedBy } from '../list.js';
 import { describeFileErrors, describeRemoved, describeWarnings } from '../file-errors.js';
+import { type Columns, declareList, type ListOptions, listOf, type Orders, sortedBy } from '../list.js';
 import { wholeNumber } from '../parsers.js';
 import {
   describeContentDiff,
@@ -163,14 +163,14 @@ export const CONFIGURATION_COMMANDS = {
             'of `config history`; default: the last one before that did not fail',
           ).argParser(contentNumber),
         )
-        .requiredOption('--reason <text>', 'why, for those who look later')
+        .option('--reason <text>', 'why, for those who look later')
         .option(
           '--write',
           'write the older content into the file, instead of holding the content of the file back',
         ),
     input: (
       name: string,
-      { to, reason, write = false }: { to?: number; reason: string; write?: boolean },
+      { to, reason, write = false }: { to?: number; reason?: string; write?: boolean } = {},
     ) => ({ name, to, reason, write }),
     text: (rolledBack: RolledBack) => describeRollback(rolledBack),
     names: ({ name }) => [name],
@@ -188,8 +188,13 @@ export const CONFIGURATION_COMMANDS = {
       void command
         .argument('<name>')
         .argument('<count>', '', wholeNumber(MAX_SERVICE_COUNT, 0))
+        .option('--remove', 'end the instances above it now, those without players first')
         .option('--reason <text>', WHY),
-    input: (name: string, count: number, { reason }: Reasoned = {}) => ({ name, count, reason }),
+    input: (
+      name: string,
+      count: number,
+      { reason, remove = false }: Reasoned & { readonly remove?: boolean } = {},
+    ) => ({ name, count, reason, remove }),
     text: (scaled: ScaledConfiguration) => describeScaled(scaled),
     names: ({ name }) => [name],
   }),
@@ -244,16 +249,18 @@ function describeList(
   );
 }
 
-function describeScaled({ name, before, after, above, note }: ScaledConfiguration): string {
-  if (before === after) return `${name}: minimumServiceCount is ${after} already`;
-  const rest = after < before ? `; instances above it ${ABOVE_WORDS[above]}` : '';
+function describeScaled({ name, before, after, above, ended, note }: ScaledConfiguration): string {
+  const gone = `${countText(ended?.length ?? 0, 'instance')} above it ${ended?.length === 1 ? 'ends' : 'end'} now`;
+  if (before === after && ended === undefined) return `${name}: minimumServiceCount is ${after} already`;
+  const rest =
+    ended !== undefined ? `; ${gone}` : after < before ? `; instances above it ${ABOVE_WORDS[above]}` : '';
   return [`${name}: minimumServiceCount ${before} -> ${after}${rest}`, ...(note === null ? [] : [note])].join(
     '\n',
   );
 }
 
 const ABOVE_WORDS: Readonly<Record<ScaledConfiguration['above'], string>> = {
-  stay: 'stay until they are deleted',
+  stay: 'stay until they are deleted ("config scale --remove" ends them)',
   'go-empty': 'end, those with players when these have left ("surplus": "remove")',
   go: 'end ("surplus": "remove")',
 };

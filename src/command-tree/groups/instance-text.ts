@@ -8,7 +8,7 @@ import type { InstanceInfo } from '../../model/instance.js';
 import { hostPort } from '../../model/plain/host-port.js';
 import { countText, durationText } from '../../model/words.js';
 import { fieldsOf } from '../command.js';
-import { type Columns, type Orders } from '../list.js';
+import type { Columns, Orders } from '../list.js';
 
 const COMMON: Columns<InstanceInfo> = {
   ID: ({ id }) => id,

@@ -69,6 +69,9 @@ function describeRollout(rollout: ShownRollout, view: View): string {
   });
   const lines = [`${rolloutSentence(rollout)}`, '', fields];
   const advice = rolloutAdvice(configurationName, rollout);
+  const { failure } = rollout;
+  if (failure !== undefined && failure.lines.length > 0)
+    lines.push('', `last lines of ${failure.instance}:`, ...failure.lines.map((line) => `  | ${line}`));
   if (isHeldBack)
     lines.push(
       '',

@@ -1,6 +1,8 @@
 /** Runs the commands `config ...`. */
 
+import type { InstanceInfo } from '../../model/instance.js';
 import { withMinimum } from '../../model/plain/scaled-content.js';
+import { surplusOf } from '../../model/plain/surplus.js';
 import type { CommandRuns, DataOf } from '../commands.js';
 import { deletedText } from '../groups/configurations.js';
 import { type ApiCalls, ifMatch, pathPart, readContent } from './api-calls.js';
@@ -8,6 +10,15 @@ import { type ApiCalls, ifMatch, pathPart, readContent } from './api-calls.js';
 type Listed = DataOf<'config list'>;
 
 export function configurationRuns(api: ApiCalls) {
+  const endSurplus = async (name: string, count: number): Promise<string[]> => {
+    const all = await api.get<InstanceInfo[]>('/instances');
+    const own = all.filter(
+      ({ configurationName, state }) => configurationName === name && state !== 'STOPPED',
+    );
+    const ids = surplusOf(own, count).map(({ id }) => id);
+    for (const id of ids) await api.send('DELETE', `/instances/${pathPart(id)}`);
+    return ids;
+  };
   return {
     'config list': async ({ state = '' }) => {
       const [configurations, removed, brokenFiles, directory] = await Promise.all([
@@ -44,13 +55,21 @@ export function configurationRuns(api: ApiCalls) {
       await api.send('POST', `/configurations/${pathPart(name)}/reset`, { field });
       return { message: `configuration ${name}: ${field ?? 'everything'} is as the file says`, name };
     },
-    'config scale': async ({ name, count, reason }) => {
+    'config scale': async ({ name, count, reason, remove }) => {
       const { content, revision } = await readContent(api, name);
       const scaled = withMinimum(content, count);
       const path = `/configurations/${pathPart(name)}${reasonQuery(reason)}`;
       await api.send('PUT', path, scaled.content, ifMatch(revision));
       const { gitNote: note } = await readContent(api, name);
-      return { name, before: scaled.before, after: count, above: scaled.above, note };
+      const { before, above } = scaled;
+      return {
+        name,
+        before,
+        after: count,
+        above,
+        note,
+        ...(remove && { ended: await endSurplus(name, count) }),
+      };
     },
     'config delete': async ({ name, reason }) => {
       await api.send('DELETE', `/configurations/${pathPart(name)}${reasonQuery(reason)}`);

@@ -1,7 +1,7 @@
 /** Carries an action out on the instances that were chosen, and shows what became of each. */
 import type { InstanceInfo } from '../../model/instance.js';
 import { countText } from '../../model/words.js';
-import { type CommandFailure } from '../command.js';
+import type { CommandFailure } from '../command.js';
 import { type Columns, listOf } from '../list.js';
 import { ClientError, EXIT, isTransient } from '../runs/client-error.js';
 import { chooseInstances, consequenceText, type InstanceAction, type KnownInstances } from './choose.js';

@@ -8,6 +8,7 @@ import { useAsked, useRound } from '../services/services.js';
 import { Failure } from './notes.js';
 import { Panel } from './page.js';
 import { text } from './text.js';
+import { withCommands } from './words/with-commands.js';
 
 interface WhyPanelProps<T> {
   readonly path: string;
@@ -51,9 +52,4 @@ function Line({ label, children }: { readonly label: string; readonly children: 
       {withCommands(children)}
     </p>
   );
-}
-
-/** Shows text between backticks as commands. */
-function withCommands(sentence: string): ComponentChildren {
-  return sentence.split('`').map((part, place) => (place % 2 === 1 ? <code key={place}>{part}</code> : part));
 }

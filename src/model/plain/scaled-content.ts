@@ -8,6 +8,8 @@ export interface ScaledConfiguration {
   readonly after: number;
   /** The end of instances above the new minimum: they stay, go when players have left, or go at once. */
   readonly above: 'stay' | 'go-empty' | 'go';
+  /** The ids of the surplus that was ended now, as asked for; absent: nobody asked. */
+  readonly ended?: readonly string[];
   /** The consequence of the write for a git work tree around the file; null: there is none. */
   readonly note: string | null;
 }

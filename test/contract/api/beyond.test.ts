@@ -520,7 +520,9 @@ describe('Rollouts and history', () => {
     const tried = async (to: number) =>
       (await world.call('POST /configurations/lobby/rollback', { body: { ...body, to } })).status;
     expect([await tried(7), await tried(2)]).toEqual([404, 409]);
-    expect((await world.call('POST /configurations/lobby/rollback', { body: {} })).status).toBe(400);
+    expect((await world.call('POST /configurations/lobby/rollback', { body: { to: 'x' } })).status).toBe(400);
+    // A reason is optional; there is no older content than the first.
+    expect((await world.call('POST /configurations/lobby/rollback', { body: {} })).status).toBe(404);
   });
 
   it('POST /configurations/{name}/rollback/file: 200, the older content is in the file and in force', async () => {
@@ -982,6 +984,14 @@ describe('Instances and the serving node', () => {
     expect([status, json]).toEqual([200, { instanceId: id, lines: [], next: null }]);
     for (const query of ['', '?q=', '?q=x&limit=0', '?q=x&before=0', `?q=${'x'.repeat(1001)}`])
       expect((await world.call(`GET /instances/${id}/logs/search${query}`)).status, query).toBe(400);
+  });
+
+  it('GET /instances/{id}/logs: 200 also after the instance was removed', async () => {
+    const id = await oneInstance();
+    await world.call(`DELETE /instances/${id}`);
+    await until(async () => expect((await world.call(`GET /instances/${id}`)).status).toBe(404));
+    const { status, json } = await world.call(`GET /instances/${id}/logs`);
+    expect([status, json]).toMatchObject([200, { instanceId: id, lines: [] }]);
   });
 
   it('GET /instances/{id}/usage: 200, empty for a new one', async () => {

@@ -95,3 +95,32 @@ it.each([
   expect(await put('lobby', headers)).toBe(400);
   expect(ramOf('lobby.json')).toBe(100);
 });
+
+it('shows the text of a broken file, and replaces exactly the text that was shown', async () => {
+  const textOf = async (name: string) => {
+    const { status, json, headers } = await world.call(`GET /configurations/${name}/broken-file`);
+    return { status, json, tag: headers.get('etag') ?? '' };
+  };
+  await world.commands.configure('lobby');
+  expect((await textOf('lobby')).status).toBe(404);
+  const broken = '{\n  "command": "run",\n  "ramMB": "four"\n}';
+  for (const [file, name] of [
+    ['lobby.json', 'lobby'],
+    ['new.json', 'new'],
+    ['other.json', 'named'],
+  ] as const) {
+    const text = name === 'named' ? broken.replace('{', '{ "name": "named",') : broken;
+    world.commands.writeFile(file, text);
+    await world.commands.run('config reload');
+    const shown = await textOf(name);
+    expect(shown).toMatchObject({ status: 200, json: { file, text, error: { file, line: 3 } } });
+    // Somebody else edits the file meanwhile: what nobody has seen stays.
+    world.commands.writeFile(file, text.replace('four', 'five'));
+    expect(await put(name, { 'if-match': shown.tag })).toBe(412);
+    expect(ramOf(file)).toBe('five');
+    expect(await put(name, { 'if-match': (await textOf(name)).tag })).toBe(204);
+    expect(ramOf(file)).toBe(200);
+    expect((await textOf(name)).status).toBe(404);
+    expect(await put(name, { 'if-match': shown.tag })).toBe(412);
+  }
+});

@@ -466,7 +466,7 @@ describe('scale', () => {
     expect((await drover('scale lobby 3')).out).toBe('lobby: minimumServiceCount 0 -> 3\n');
     expect(onMaster('lobby.json')).toEqual({ $schema: 'x', minimumServiceCount: 3, command: 'run' });
     expect((await drover('config scale lobby 0')).out).toBe(
-      'lobby: minimumServiceCount 3 -> 0; instances above it stay until they are deleted\n',
+      'lobby: minimumServiceCount 3 -> 0; instances above it stay until they are deleted ("config scale --remove" ends them)\n',
     );
     expect((await drover('scale nothing 3')).code).toBe(3);
     expect((await drover('scale lobby -- -1')).code).toBe(64);

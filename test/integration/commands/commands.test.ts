@@ -1063,7 +1063,26 @@ describe('the bounds of a command', () => {
   });
 });
 
+describe('config rollback', () => {
+  it('needs no reason', async () => {
+    await world.configure('lobby', { ramMB: 100 });
+    await world.configure('lobby', { ramMB: 120 });
+    expect(await world.run('config rollback lobby')).toMatch(/^lobby is back at content 1/);
+    expect((await world.run('config list')).split('\n')[1]).toMatch(/Rolled back$/);
+  });
+});
+
 describe('config scale', () => {
+  it('ends the surplus with --remove, those without players first', async () => {
+    await world.configure('lobby', { minimumServiceCount: 3 });
+    const [, { id } = expect.fail('there are three')] = await world.untilOnline('lobby', 3);
+    await world.plane.master.writer.reportState(id, { state: 'ONLINE', players: 3 });
+    expect(await world.run('config scale lobby 1 --remove')).toBe(
+      'lobby: minimumServiceCount 3 -> 1; 2 instances above it end now\n',
+    );
+    await until(() => expect(world.plane.records().map((one) => one.id)).toEqual([id]));
+  });
+
   it('writes the file with another minimum and all else as it was', async () => {
     world.writeFile(
       'lobby.json',
@@ -1092,7 +1111,7 @@ describe('config scale', () => {
   });
 
   it.each([
-    [{}, 'stay until they are deleted'],
+    [{}, 'stay until they are deleted ("config scale --remove" ends them)'],
     [{ surplus: 'remove' }, 'end, those with players when these have left ("surplus": "remove")'],
     [{ surplus: 'remove', update: { players: 'ignore' } }, 'end ("surplus": "remove")'],
   ] as const)('says what becomes of the instances above a lower number: %j', async (fields, words) => {

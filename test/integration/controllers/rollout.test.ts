@@ -20,6 +20,7 @@ const SERVICE = {
 const UPDATE = { strategy: 'rolling', minReadySeconds: 2, progressSeconds: 30 } as const;
 /** Programs of this command end at once. */
 const BAD = 'bad';
+const OUTPUT = { from: { segment: 1, offset: 0 }, to: { segment: 1, offset: 9 } };
 
 /** The one template that there is, and who is told when it changes. */
 let digest: string;
@@ -61,7 +62,15 @@ beforeEach(async () => {
   fault = undefined;
   lines = [];
   const logger = pino({ level: 'warn' }, { write: (line: string) => lines.push(JSON.parse(line)) });
-  plane = new ControlPlane({ clock, templates, logger });
+  plane = new ControlPlane({
+    clock,
+    templates,
+    logger,
+    adaptInstallation: (installation) => ({
+      ...installation,
+      readOutput: async () => ({ lines: ['starting', 'FATAL: no schema', ''], isKept: true }),
+    }),
+  });
   await plane.start();
   alpha = await plane.addNode('alpha');
 });
@@ -104,7 +113,7 @@ async function pass(ms: number): Promise<void> {
   for (let done = 0; done < ms; done += 100) {
     for (const { runtime } of plane.nodes.values())
       for (const id of runtime.alive)
-        if (runtime.specOf(id)?.command === BAD) runtime.end(id, { code: 1, signal: null });
+        if (runtime.specOf(id)?.command === BAD) runtime.end(id, { code: 1, signal: null, output: OUTPUT });
     await clock.advance(100);
     most = Math.max(most, alive().length);
     least = Math.min(least, seasoned());
@@ -317,6 +326,10 @@ describe('a failed rollout', () => {
       expect(rollout()).toMatchObject({
         state: onFailure === 'pause' ? 'failed' : 'rolled-back',
         reason: 'no-progress',
+        message: expect.stringMatching(
+          /^no new instance became good within 30 s: \w{6} exited with code 1, [1-9]\d* times.*; last line: FATAL: no schema$/,
+        ),
+        failure: { code: 1, signal: null, lines: ['starting', 'FATAL: no schema', ''] },
       });
       // New instances are made from the last good content.
       await plane.master.led().controllers.creations.create('lobby');

@@ -488,6 +488,7 @@ export class ApiWorld {
         },
         reload: async () => this.addConfiguration('reloaded'),
         inspect: async () => undefined,
+        textOfBroken: async () => undefined,
       },
       nodeWrites: this.#nodeWrites(),
       keyWrites: this.keyWrites,

@@ -84,6 +84,12 @@ describe('one instance', () => {
     expect(view.get('aaaaaa')).toBeUndefined();
     expect(view.record('aaaaaa')).toBeUndefined();
     expect(list()).toEqual([]);
+    // Its node keeps the log for a while.
+    expect(view.withLog('aaaaaa')).toMatchObject({
+      id: 'aaaaaa',
+      configurationName: record.configurationName,
+    });
+    expect(() => view.withLog('bbbbbb')).toThrow('there is no instance');
   });
 });
 

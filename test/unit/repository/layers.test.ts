@@ -89,6 +89,7 @@ const ON_THE_PAGE = [
   'src/loop/backoff.js',
   'src/model/plain/shown-pair.js',
   'src/model/plain/cluster-colors.js',
+  'src/model/plain/surplus.js',
   'src/model/plain/template-fault.js',
   'src/explain/concerns.js',
   'src/explain/health-states.js',

@@ -11,6 +11,7 @@ import {
   type InstanceRecord,
   toInstanceInfo,
 } from '../../../model/instance.js';
+import { keepLatest } from '../../../model/plain/keep-latest.js';
 import { unknownInstance } from '../../../model/unknown.js';
 import type { MirrorReader } from '../../../store/mirror.js';
 
@@ -23,6 +24,9 @@ const OPEN = Buffer.from('[');
 const CLOSE = Buffer.from(']');
 /** The end of an id after which a piece of the list ends: 1 of 216 ids has it, so a piece is about 100 kB. */
 const LAST_OF_PIECE = /[a-f]a$/;
+
+/** How many removed instances are known. A node keeps the logs of the last 100. */
+const MOST_REMOVED = 1000;
 
 /** A visible instance. It is encoded at the first question for it. */
 interface Slot {
@@ -62,6 +66,8 @@ export class InstanceView {
   readonly #beats: InstanceViewOptions['beats'];
   readonly #unsubscribe: () => void;
   readonly #slots = new Map<string, Slot>();
+  /** The last records of the instances that were removed last, by id: their nodes keep the logs for a while. */
+  readonly #removed = new Map<string, InstanceRecord>();
   /**
    * The slots in order of creation, then id, unless `#isOrderStale`. Removed slots may stay in it until the next list.
    */
@@ -87,6 +93,14 @@ export class InstanceView {
     const record = this.record(id);
     if (record === undefined) throw unknownInstance(id);
     return record;
+  }
+
+  /**
+   * As `visible`, and the last record of an instance that was removed since this master started: its node keeps the
+   * log for a while.
+   */
+  withLog(id: string): InstanceRecord {
+    return this.#removed.get(id) ?? this.visible(id);
   }
 
   /** The encoded InstanceInfo; undefined like `record`. */
@@ -149,12 +163,14 @@ export class InstanceView {
       piece: undefined,
     };
     this.#slots.set(id, slot);
+    this.#removed.delete(id);
     this.#order.push(slot);
     this.#isOrderStale = true;
   }
 
   #drop(id: string, slot: Slot): void {
     slot.isGone = true;
+    keepLatest(this.#removed, MOST_REMOVED, id, slot.record);
     this.#slots.delete(id);
     this.#isOrderStale = true;
   }

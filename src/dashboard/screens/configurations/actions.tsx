@@ -1,5 +1,6 @@
 /** The actions Scale and Delete. Each says what it will do before it does it. */
 import { useSignal } from '@preact/signals';
+import { surplusOf } from '../../../model/plain/surplus.js';
 import type { ConfigurationContent } from '../../../operations/configuration-content.js';
 import type { Topics } from '../../../watch-client/topics.js';
 import { apiPath } from '../../api/api-client.js';
@@ -31,15 +32,21 @@ export function Actions(props: ActionsProps) {
 type DialogProps = ActionsProps & { readonly onClose: () => void };
 
 function Scale({ entry: { name, configuration }, onClose }: DialogProps) {
-  const { api, toasts } = useServices();
+  const { api, session, toasts } = useServices();
   const wanted = useSignal(String(configuration.minimumServiceCount));
   const fault = faultOf(wanted.value, configuration.maximumServiceCount);
+  const doesEnd = useSignal(false);
+  const own = [...useEntries('instances').values()].filter(
+    ({ configurationName, state }) => configurationName === name && state !== 'STOPPED',
+  );
+  const surplus = fault === null ? surplusOf(own, Number(wanted.value)) : [];
   const scale = async (): Promise<void> => {
     const count = Number(wanted.value);
     const path = apiPath('configurations', name);
     const { content, revision } = await api.get<ConfigurationContent>(`${path}/file`);
     const body = { ...content, minimumServiceCount: count };
     await api.put(path, { body, headers: { 'if-match': `"${revision}"` } });
+    if (doesEnd.value) for (const { id } of surplus) await api.delete(apiPath('instances', id));
     toasts.done(text.scaled(name, count));
     onClose();
   };
@@ -59,6 +66,18 @@ function Scale({ entry: { name, configuration }, onClose }: DialogProps) {
         hasFocus
         value={wanted}
       />
+      {surplus.length > 0 && session.can('OPERATE') && (
+        <label class="inline">
+          <input
+            type="checkbox"
+            checked={doesEnd.value}
+            onChange={({ currentTarget }) => {
+              doesEnd.value = currentTarget.checked;
+            }}
+          />
+          {text.endSurplus(surplus.length)}
+        </label>
+      )}
     </FormDialog>
   );
 }

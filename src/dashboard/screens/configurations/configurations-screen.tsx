@@ -8,6 +8,7 @@ import { hrefOf } from '../../router/place.js';
 import { useServices } from '../../services/services.js';
 import { Actions } from './actions.js';
 import { EditTab } from './edit/edit-tab.js';
+import { HistoryTab } from './history-tab.js';
 import { ConfigurationList } from './list.js';
 import { StateTab } from './state-tab.js';
 import { text } from './text.js';
@@ -23,6 +24,7 @@ function ConfigurationPage({ name, tab }: { readonly name: string; readonly tab:
   const { rows, isLoaded, error, again } = useConfigurations();
   const row = rows.find((one) => one.name === name);
   const isEdit = tab === 'edit';
+  const isHistory = tab === 'history' && row?.entry != null;
   const { example, copy } = router.place.value.query;
   const isBegun = isEdit && (example !== undefined || copy !== undefined);
   const title = (
@@ -38,6 +40,7 @@ function ConfigurationPage({ name, tab }: { readonly name: string; readonly tab:
     );
   const tabs = [
     { id: 'state', label: text.tabState, href: hrefOf(['configurations', name]) },
+    { id: 'history', label: text.tabHistory, href: hrefOf(['configurations', name, 'history']) },
     {
       id: 'edit',
       label: session.can('CONFIGURE') ? text.tabEdit : text.tabView,
@@ -53,8 +56,16 @@ function ConfigurationPage({ name, tab }: { readonly name: string; readonly tab:
       actions={row?.entry && <Actions entry={row.entry} />}
     >
       {error !== null && <Failure error={error} onRetry={again} />}
-      {row !== undefined && <Tabs label={text.tabs} tabs={tabs} current={isEdit ? 'edit' : 'state'} />}
-      {isEdit || row === undefined ? <EditTab name={name} row={row} /> : <StateTab row={row} />}
+      {row !== undefined && (
+        <Tabs label={text.tabs} tabs={tabs} current={isEdit ? 'edit' : isHistory ? 'history' : 'state'} />
+      )}
+      {isEdit || row === undefined ? (
+        <EditTab name={name} row={row} />
+      ) : isHistory ? (
+        <HistoryTab name={name} keys={[row.entry?.revision, row.health.text]} />
+      ) : (
+        <StateTab row={row} />
+      )}
     </Page>
   );
 }

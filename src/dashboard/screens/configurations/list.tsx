@@ -47,7 +47,7 @@ const COLUMNS: readonly Column<ConfigurationRow>[] = [
     label: text.file,
     width: 140,
     grow: 0.4,
-    cell: ({ entry, error }) => <bdi>{entry?.file ?? error?.file ?? NOTHING}</bdi>,
+    cell: ({ entry }) => <bdi>{entry?.file ?? NOTHING}</bdi>,
   },
   {
     label: text.note,
@@ -69,7 +69,7 @@ export function ConfigurationList() {
     <SearchedList
       text={text}
       rows={rows}
-      keyOf={({ name, state }) => `${state} ${name}`}
+      keyOf={({ name }) => name}
       hrefOf={({ name }) => hrefOf(['configurations', name])}
       isFound={isFound}
       columns={COLUMNS}
@@ -83,8 +83,8 @@ export function ConfigurationList() {
   );
 }
 
-function isFound({ name, entry, error }: ConfigurationRow, word: string): boolean {
-  return [name, entry?.file ?? error?.file ?? '', entry?.configuration.command ?? ''].some((part) =>
+function isFound({ name, entry, note }: ConfigurationRow, word: string): boolean {
+  return [name, entry?.file ?? note, entry?.configuration.command ?? ''].some((part) =>
     part.toLowerCase().includes(word),
   );
 }

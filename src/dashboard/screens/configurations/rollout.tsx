@@ -2,10 +2,12 @@
 import { useSignal } from '@preact/signals';
 import type { ShownRollout } from '../../../operations/rollouts/rollouts.js';
 import { apiPath } from '../../api/api-client.js';
-import { Button } from '../../parts/button.js';
+import { Button, ButtonLink } from '../../parts/button.js';
 import { Meter } from '../../parts/meter.js';
 import { Panel } from '../../parts/page.js';
 import { Badge, type Tone } from '../../parts/state-badge.js';
+import { withCommands } from '../../parts/words/with-commands.js';
+import { hrefOf } from '../../router/place.js';
 import { useServices } from '../../services/services.js';
 import { text } from './text.js';
 
@@ -26,7 +28,7 @@ const SHOWN: Readonly<
 export function RolloutPanel({ rollout }: { readonly rollout: ShownRollout }) {
   const { api, session, toasts } = useServices();
   const askedIn = useSignal<ShownRollout['state'] | null>(null);
-  const { configurationName: name, state, counts, message, isHeldBack } = rollout;
+  const { configurationName: name, state, counts, message, isHeldBack, failure } = rollout;
   const isPending = askedIn.value === state;
   const ask = async (action: Action): Promise<void> => {
     if (isPending) return;
@@ -48,8 +50,16 @@ export function RolloutPanel({ rollout }: { readonly rollout: ShownRollout }) {
         )}
         {message !== null && (
           <p>
-            <bdi>{message}</bdi>
+            <bdi>{withCommands(message)}</bdi>
           </p>
+        )}
+        {failure !== undefined && (
+          <>
+            <p>
+              {text.rolloutLog} <a href={hrefOf(['instances', failure.instance])}>{failure.instance}</a>
+            </p>
+            {failure.lines.length > 0 && <pre class="output shown-once">{failure.lines.join('\n')}</pre>}
+          </>
         )}
         {isHeldBack && <p>{text.rolloutHeldBack}</p>}
         {session.can('OPERATE') && (
@@ -60,6 +70,7 @@ export function RolloutPanel({ rollout }: { readonly rollout: ShownRollout }) {
                 {text.rolloutActions[action]}
               </Button>
             ))}
+            <ButtonLink href={hrefOf(['configurations', name, 'history'])}>{text.rollBack}</ButtonLink>
           </p>
         )}
       </div>

@@ -15,28 +15,19 @@ import { hrefOf } from '../../router/place.js';
 import { useEntries, useOrderedList, useTopic } from '../../services/services.js';
 import { OverridesPanel } from './overrides.js';
 import { RolloutPanel } from './rollout.js';
-import { type ConfigurationRow, faultOf } from './rows.js';
+import type { ConfigurationRow } from './rows.js';
 import { text } from './text.js';
 
 export function StateTab({ row }: { readonly row: ConfigurationRow }) {
-  const { error, entry, state } = row;
+  const { entry } = row;
   const latest = useEntries('rollouts').get(row.name);
   const rollout = latest?.state === 'complete' ? undefined : latest;
   return (
     <>
-      {error !== null && (
-        <div class="failure">
-          <div>
-            <strong>{text.fileFault(error.file)}</strong>
-            <p>
-              <bdi>{faultOf(error)}</bdi>
-            </p>
-            <p>{state === 'kept' ? text.fileFaultKept : text.fileFaultNever}</p>
-          </div>
-        </div>
-      )}
       {rollout !== undefined && <RolloutPanel rollout={rollout} />}
-      {state !== 'never' && <OverridesPanel name={row.name} revision={entry?.revision} />}
+      {(entry !== null || row.health.state !== 'broken-file') && (
+        <OverridesPanel name={row.name} revision={entry?.revision} />
+      )}
       <div class="columns">
         <WhyPanel
           path={apiPath('configurations', row.name, 'why')}
@@ -44,7 +35,7 @@ export function StateTab({ row }: { readonly row: ConfigurationRow }) {
         />
         {entry !== null && <Content configuration={entry.configuration} file={entry.file} />}
       </div>
-      {state !== 'never' && <Instances row={row} rollout={rollout} />}
+      {(entry !== null || row.instances > 0) && <Instances row={row} rollout={rollout} />}
     </>
   );
 }

@@ -17,7 +17,6 @@ export const text = {
   searchHint: 'Name, file or command',
   noneFound: 'No configuration fits',
   clearFilter: 'Show all',
-  atLine: (line: number, message: string) => `line ${line}: ${message}`,
   counted: (shown: number, all: number) =>
     shown === all ? count(all) : `${count(shown)} of ${plural(all, 'configuration')}`,
   empty: 'No configurations yet',
@@ -44,6 +43,7 @@ export const text = {
   toList: 'All configurations',
   tabs: 'Parts of this configuration',
   tabState: 'State',
+  tabHistory: 'History',
   tabEdit: 'Edit',
   tabView: 'Content',
   unknown: (name: string) => `There is no configuration ${name}`,
@@ -64,6 +64,8 @@ export const text = {
   scaleLabel: 'At least so many instances',
   scaleHint:
     'Drover starts missing instances at once. A lower number stops none, unless surplus is "remove".',
+  endSurplus: (number: number) =>
+    `End ${plural(number, 'instance')} above it now, those without players first`,
   scaleOver: (most: number) => `Its maximum is ${count(most)}: raise maximumServiceCount first.`,
   scaleWrong: 'A whole number from 0 to 100,000.',
   scaled: (name: string, number: number) => `${name}: at least ${plural(number, 'instance')} now.`,
@@ -96,6 +98,8 @@ export const text = {
         ? [`${count(waiting)} of these ${waiting === 1 ? 'waits for its' : 'wait for their'} players`]
         : []),
     ].join(', '),
+  rolloutLog: 'The whole log, while its node keeps it:',
+  rollBack: 'Roll back…',
   rolloutHeldBack: 'New instances get the former content, until the file changes or you try again.',
   rolloutActions: { pause: 'Pause', resume: 'Resume', promote: 'Promote', retry: 'Try again' },
   rolloutAsked: {
@@ -104,9 +108,28 @@ export const text = {
     promote: 'All others follow the canaries.',
     retry: 'The content is tried once more.',
   },
-  fileFault: (file: string) => `The file ${file} is not in force as it stands`,
-  fileFaultKept: 'Its former content is in force. Save a fixed text, or fix the file on the master.',
-  fileFaultNever: 'Save a valid text here, or fix the file on the master.',
+  history: {
+    number: '#',
+    age: 'Age',
+    who: 'Who',
+    outcome: 'Outcome',
+    outcomes: {
+      'in-force': 'In force',
+      rolling: 'Rolling',
+      'rolled-out': 'Rolled out',
+      failed: 'Failed',
+      'rolled-back': 'Rolled back',
+      replaced: 'Replaced',
+    },
+    instances: 'Instances',
+    same: 'Both contents are the same.',
+    rollBack: 'Roll back to this',
+    title: (name: string, number: number) => `Roll ${name} back to content ${number}?`,
+    plan: (number: number) =>
+      `New instances get content ${number}. Running ones go back to it one after the other, if "update" replaces instances. The file stays as it is, and is held back until it changes or you try again. What changes:`,
+    reason: 'Reason (optional)',
+    done: (name: string, number: number) => `${name} goes back to content ${number}.`,
+  },
   facts: 'Content',
   command: 'Command',
   count: 'Instances',
@@ -133,7 +156,7 @@ export const text = {
   save: 'Review and save',
   notSaved: (number: number) => `Not saved: ${plural(number, 'fault')} to fix first.`,
   brokenInEditor: (file: string) =>
-    `The file ${file} is broken. Below is the content in force; saving replaces the file.`,
+    `The file ${file} is broken. Below is its text as it stands: fix it and save, and it comes into force.`,
   fileDiffers: (file: string) =>
     `The file ${file} is not in force, or not yet. Below is the content in force; saving replaces the file.`,
 

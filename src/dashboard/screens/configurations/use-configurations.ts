@@ -2,7 +2,6 @@
  * The facts about all configurations. The change stream brings entries and instances; the rest is asked for every
  * few seconds.
  */
-import type { ConfigurationFileError } from '../../../model/configuration.js';
 import type { ConfigurationDirectory } from '../../../operations/configuration-file-list.js';
 import { useAsked, useEntries, useRound, useTopic } from '../../services/services.js';
 import { rowsOf } from './rows.js';
@@ -14,22 +13,16 @@ export function useConfigurations() {
   const isHealthLoaded = useTopic('health').isLoaded.value;
   const round = useRound();
   const asked = useAsked(
-    async (api, signal) => {
-      const [errors, directory] = await Promise.all([
-        api.get<ConfigurationFileError[]>('/configuration-files/errors', { signal }),
-        api.get<ConfigurationDirectory>('/configuration-files/directory', { signal }),
-      ]);
-      return { errors, directory };
-    },
+    (api, signal) => api.get<ConfigurationDirectory>('/configuration-files/directory', { signal }),
     [round, version.value],
   );
-  const { value = { errors: [], directory: null }, error } = asked.value;
+  const { value: directory = null, error } = asked.value;
   return {
-    rows: rowsOf({ entries, health: health.values(), ...value }),
+    rows: rowsOf({ entries, health: health.values(), directory }),
     isLoaded: isLoaded.value && isHealthLoaded && (asked.value.value !== undefined || error !== null),
     error,
     /** The standing of the directory in git, in words; null: it is in no work tree, or not loaded yet. */
-    git: value.directory?.text ?? null,
+    git: directory?.text ?? null,
     /** Asks again at once, after a change. */
     again: asked.again,
   };

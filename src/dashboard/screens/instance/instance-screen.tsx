@@ -1,12 +1,13 @@
 /** One instance: its log with a command line, its usage, why it is in its state, its runs, details and terminal. */
 import { useEffect, useMemo, useRef } from 'preact/hooks';
+import type { InstanceLog } from '../../../api/routes/instances/log-routes.js';
 import type { InstanceExplanation } from '../../../explain/explanation.js';
 import type { InstanceInfo } from '../../../model/instance.js';
-import { apiPath } from '../../api/api-client.js';
+import { apiPath, ifThere } from '../../api/api-client.js';
 import { addressOf } from '../../parts/amounts.js';
 import { ButtonLink } from '../../parts/button.js';
 import { CopyValue } from '../../parts/copy-button.js';
-import { Empty } from '../../parts/notes.js';
+import { Empty, Failure } from '../../parts/notes.js';
 import { Page, Tabs } from '../../parts/page.js';
 import { PendingActions } from '../../parts/pending-actions.js';
 import { InstanceBadge } from '../../parts/state-badge.js';
@@ -52,7 +53,27 @@ function InstanceScreen({ id }: { readonly id: string }) {
   if (instance !== undefined)
     return isGone ? <Left instance={instance} feed={feed} /> : <Shown instance={instance} feed={feed} />;
   if (!isGone) return <p class="screen quiet">{text.loading}</p>;
-  return <Empty title={text.gone(id)} hint={text.goneHint} link={['instances', text.toList]} />;
+  return <Removed id={id} />;
+}
+
+/** An instance that was removed before this page saw it: its node keeps the log for a while. */
+function Removed({ id }: { readonly id: string }) {
+  const asked = useAsked(
+    (api, signal) =>
+      ifThere(api.get<InstanceLog>(apiPath('instances', id, 'logs'), { signal, query: { lines: 1000 } })),
+    [id],
+  );
+  const { value: log, error } = asked.value;
+  if (error !== null) return <Failure error={error} onRetry={asked.again} />;
+  if (log === undefined) return <p class="screen quiet">{text.loading}</p>;
+  if (log === null)
+    return <Empty title={text.gone(id)} hint={text.goneHint} link={['instances', text.toList]} />;
+  return (
+    <Page title={<span class="mono">{id}</span>} fill>
+      <RemovedBanner id={id}>{text.removedLog}</RemovedBanner>
+      <pre class="output shown-once">{log.lines.join('\n')}</pre>
+    </Page>
+  );
 }
 
 /** The log is followed on all tabs, so that a return to the log loses nothing. */
@@ -75,15 +96,21 @@ function Left({ instance, feed }: { readonly instance: InstanceInfo; readonly fe
   const { id, wrapperNodeId } = instance;
   return (
     <Page title={<Trail instance={instance} />} fill>
-      <div class="notice" role="status">
-        <div>
-          <strong>{text.left(id)}</strong>
-          <p>{text.leftLog(id, wrapperNodeId)}</p>
-        </div>
-        <ButtonLink href={hrefOf(['instances'])}>{text.toList}</ButtonLink>
-      </div>
+      <RemovedBanner id={id}>{text.leftLog(id, wrapperNodeId)}</RemovedBanner>
       <LogTab instance={instance} feed={feed} isRunning={false} isOver />
     </Page>
+  );
+}
+
+function RemovedBanner({ id, children }: { readonly id: string; readonly children: string }) {
+  return (
+    <div class="notice" role="status">
+      <div>
+        <strong>{text.left(id)}</strong>
+        <p>{children}</p>
+      </div>
+      <ButtonLink href={hrefOf(['instances'])}>{text.toList}</ButtonLink>
+    </div>
   );
 }
 

@@ -11,6 +11,7 @@ export const text = {
   all: 'Instances',
   up: 'Up',
   loading: 'Loading the instance…',
+  removedLog: 'Its node keeps the last lines of its log for a while. These are the last 1,000.',
   left: (id: string) => `Instance ${id} was removed.`,
   leftLog: (id: string, node: string | undefined) =>
     `Below is what this page had loaded of its log. The rest is in logs/instances/${id}/ of ${node === undefined ? 'its node' : `node ${node}`}, until 100 more instances have been removed.`,

@@ -1,7 +1,6 @@
 /** Reads the facts about files and records that the change stream lacks. The key may not see all of them. */
 
 import type { ConcernFacts } from '../../../explain/concerns.js';
-import type { ConfigurationFileError } from '../../../model/configuration.js';
 import type { ClusterStatus } from '../../../operations/cluster-status.js';
 import type { Api } from '../../api/api-client.js';
 
@@ -14,10 +13,8 @@ export async function readClusterState(
   api: Api,
   { isUnrestricted, signal }: { readonly isUnrestricted: boolean; readonly signal: AbortSignal },
 ): Promise<ClusterState> {
-  if (isUnrestricted) {
-    const { apiCertificate, ...status } = await api.get<ClusterStatus>('/cluster/status', { signal });
-    return { ...status, certificateProblem: apiCertificate?.problem ?? null };
-  }
-  const brokenFiles = await api.get<ConfigurationFileError[]>('/configuration-files/errors', { signal });
-  return { ...NOT_READ, brokenFiles };
+  // A restricted key sees faults of its configurations only, and these are in their health.
+  if (!isUnrestricted) return NOT_READ;
+  const { apiCertificate, ...status } = await api.get<ClusterStatus>('/cluster/status', { signal });
+  return { ...status, certificateProblem: apiCertificate?.problem ?? null };
 }

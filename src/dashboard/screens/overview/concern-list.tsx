@@ -8,6 +8,7 @@ import { Icon } from '../../parts/icon.js';
 import { performAction } from '../../parts/pending-actions.js';
 import { Time } from '../../parts/time.js';
 import { countedDown } from '../../parts/times.js';
+import { withCommands } from '../../parts/words/with-commands.js';
 import { useAsked, useRound, useServices } from '../../services/services.js';
 import { hrefOfConcern, iconOf, type Step, stepsOf, whyPathOf } from './attention.js';
 import { text } from './text.js';
@@ -69,7 +70,9 @@ function ConcernRow({ concern, isExplained }: { readonly concern: Concern; reado
       <div>
         <p>
           <strong>{href === null ? name : <a href={href}>{name}</a>}</strong>{' '}
-          {retryInMs === null ? verdict : countedDown(verdict, (value?.at ?? 0) + retryInMs - clock.value)}
+          {withCommands(
+            retryInMs === null ? verdict : countedDown(verdict, (value?.at ?? 0) + retryInMs - clock.value),
+          )}
           {since !== null && (
             <span class="quiet">
               {' '}

@@ -1,5 +1,6 @@
 /** Reads, judges and writes the content of a configuration over the API. */
 
+import type { BrokenText } from '../../../../model/configuration.js';
 import type { ConfigurationContent, JudgedText } from '../../../../operations/configuration-content.js';
 import type { ChangePlan } from '../../../../operations/plan/change-plan.js';
 import { type Api, apiPath, ifThere } from '../../../api/api-client.js';
@@ -11,6 +12,8 @@ import { textOf } from '../examples.js';
 export interface StoredContent extends Stored {
   readonly fileState: ConfigurationContent['fileState'];
   readonly file: string;
+  /** The fault of a broken file. */
+  readonly error: BrokenText['error'] | null;
 }
 
 export class ContentCalls implements TextStore {
@@ -24,12 +27,14 @@ export class ContentCalls implements TextStore {
     this.#path = apiPath('configurations', name);
   }
 
-  /** Reads the content; null: there is no such configuration. Throws ApiFailure. */
+  /** Reads the content, or the text of its broken file; null: there is no such configuration. Throws ApiFailure. */
   async read(): Promise<StoredContent | null> {
+    const broken = await ifThere(this.#api.get<BrokenText>(`${this.#path}/broken-file`));
+    if (broken !== null) return { ...broken, fileState: 'broken' };
     const answer = await ifThere(this.#api.get<ConfigurationContent>(`${this.#path}/file`));
     if (answer === null) return null;
     const { content, ...stored } = answer;
-    return { ...stored, text: textOf(content) };
+    return { ...stored, text: textOf(content), error: null };
   }
 
   judge(text: string): Promise<JudgedText> {

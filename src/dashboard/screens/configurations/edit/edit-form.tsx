@@ -17,11 +17,13 @@ interface EditFormProps {
   readonly editing: ConfigurationEditing;
   readonly row: ConfigurationRow | undefined;
   readonly isChangedMeanwhile: boolean;
+  /** The place of the fault of a broken file: the editor begins there. */
+  readonly fault: { readonly line: number | null; readonly column: number | null } | null;
 }
 
-export function EditForm({ name, editing, row, isChangedMeanwhile }: EditFormProps) {
+export function EditForm({ name, editing, row, isChangedMeanwhile, fault }: EditFormProps) {
   const { session, toasts } = useServices();
-  const goTo = useSignal<Pick<Fault, 'line' | 'column'> | null>(null);
+  const goTo = useSignal<Pick<Fault, 'line' | 'column'> | null>(fault);
   const schema = useAsked((api, signal) => readSchema(api, signal), []).value;
   const finish = useSaved(text.saved(name));
   const judged = editing.judged.value;

@@ -22,7 +22,7 @@ interface EditTabProps {
   readonly row: ConfigurationRow | undefined;
 }
 
-type Start = Omit<StoredContent, 'fileState' | 'file'> & Partial<StoredContent>;
+type Start = Omit<StoredContent, 'fileState' | 'file' | 'error'> & Partial<StoredContent>;
 
 export function EditTab({ name, row }: EditTabProps) {
   const { api, router } = useServices();
@@ -40,7 +40,9 @@ function Begun({ name, row, start }: EditTabProps & { readonly start: Start }) {
     const edited = new EditedText(drafts, `configurations/${name}`, start);
     return new ConfigurationEditing(new ContentCalls(api, name), edited);
   }, [api, drafts, name, start]);
-  const revision = row?.entry?.revision;
+  const isBroken = row?.health.state === 'broken-file';
+  // The revision in force says nothing of a broken file: its text is what is edited.
+  const revision = isBroken ? undefined : row?.entry?.revision;
   // Somebody else wrote the revision when this page has neither read nor written it.
   const isNews = revision !== undefined && !editing.isBusy.value && !editing.edited.knows(revision);
   const isDirty = editing.edited.isDirty.value;
@@ -60,21 +62,26 @@ function Begun({ name, row, start }: EditTabProps & { readonly start: Start }) {
   return (
     <>
       {failure.value !== null && <Failure error={failure.value} />}
-      {start.fileState !== undefined && start.fileState !== 'same' && start.file !== undefined && (
-        <p class="notice">
-          {start.fileState === 'broken' ? text.brokenInEditor(start.file) : text.fileDiffers(start.file)}
-        </p>
+      {start.file !== undefined && isBroken && <p class="notice">{text.brokenInEditor(start.file)}</p>}
+      {start.file !== undefined && start.fileState === 'different' && (
+        <p class="notice">{text.fileDiffers(start.file)}</p>
       )}
-      <EditForm name={name} editing={editing} row={row} isChangedMeanwhile={isNews && isDirty} />
+      <EditForm
+        name={name}
+        editing={editing}
+        row={row}
+        isChangedMeanwhile={isNews && isDirty}
+        fault={start.error ?? null}
+      />
     </>
   );
 }
 
-/** Reads the content in force. For a new configuration: the example or the copy that it begins with. */
+/** Reads the content in force, or the text of its broken file. For a new configuration: the example or the copy that it begins with. */
 async function readStart(api: Api, { name, row }: EditTabProps, query: Place['query']): Promise<Start> {
   const { example = '', copy } = query;
 
-  const stored = row?.entry == null ? null : await new ContentCalls(api, name).read();
+  const stored = row === undefined ? null : await new ContentCalls(api, name).read();
   if (stored !== null) return stored;
   const copied = copy === undefined ? null : await new ContentCalls(api, copy).read();
   if (copied !== null) return { text: textOf({ ...JSON.parse(copied.text), name }), revision: null };

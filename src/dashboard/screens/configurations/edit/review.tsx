@@ -19,7 +19,9 @@ interface ReviewProps {
   readonly onClose: () => void;
 }
 
-type Fields = ChangePlan['configurations'][number]['fields'];
+type Field = ChangePlan['configurations'][number]['fields'][number];
+/** Without `class`, no field says when it takes effect. */
+type Fields = readonly (Omit<Field, 'class'> & Partial<Pick<Field, 'class'>>)[];
 
 export function Review({ name, plan, isBusy, onSave, onClose }: ReviewProps) {
   return (
@@ -52,7 +54,7 @@ export function Review({ name, plan, isBusy, onSave, onClose }: ReviewProps) {
   );
 }
 
-function Differences({ fields }: { readonly fields: Fields }) {
+export function Differences({ fields }: { readonly fields: Fields }) {
   return (
     <div class="differences-scroll">
       <table class="table differences">
@@ -61,7 +63,7 @@ function Differences({ fields }: { readonly fields: Fields }) {
             <th>{text.field}</th>
             <th>{text.before}</th>
             <th>{text.after}</th>
-            <th>{text.takesEffect}</th>
+            {fields[0]?.class !== undefined && <th>{text.takesEffect}</th>}
           </tr>
         </thead>
         <tbody>
@@ -78,7 +80,7 @@ function Differences({ fields }: { readonly fields: Fields }) {
                 <td class="mono difference-after" data-label={text.after}>
                   {after ?? NOTHING}
                 </td>
-                <td data-label={text.takesEffect}>{text.classes[asks]}</td>
+                {asks !== undefined && <td data-label={text.takesEffect}>{text.classes[asks]}</td>}
               </tr>
             );
           })}

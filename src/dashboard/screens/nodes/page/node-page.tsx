@@ -7,6 +7,7 @@ import { Empty, Failure } from '../../../parts/notes.js';
 import { Page, Panel } from '../../../parts/page.js';
 import { text as parts } from '../../../parts/text.js';
 import { WhyPanel } from '../../../parts/why-panel.js';
+import { withCommands } from '../../../parts/words/with-commands.js';
 import { hrefOf } from '../../../router/place.js';
 import { useAsked, useRound, useServices, useTopic } from '../../../services/services.js';
 import type { AskedOfNodes } from '../asked.js';
@@ -100,7 +101,7 @@ function NodeWhy({ node }: { readonly node: NodeEntry }) {
                   <a href={hrefOf(['instances', instanceId])}>
                     {configurationName} {instanceId}
                   </a>{' '}
-                  {verdict}
+                  {withCommands(verdict)}
                 </li>
               ))}
             </ul>
