@@ -40,7 +40,7 @@ export const ALIASES: readonly (readonly [verb: 'get' | 'delete' | '', nouns: st
     ['', 'rollback', 'config rollback'],
   ];
 
-/** What `describe` says of each kind, one after the other; the first is the data for programs. */
+/** Parts of what `describe` says of each kind, one after the other; the first is the data for programs. */
 const DESCRIBED = {
   instance: ['instance info', 'instance why'],
   config: ['config show', 'config why', 'rollout status', 'config history'],

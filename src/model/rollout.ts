@@ -52,7 +52,7 @@ export const MOST_FAILURE_LINES = 10;
 export const MOST_FAILURE_CHARS = 300;
 
 const rolloutFailureSchema = z.object({
-  instance: shownInstanceId,
+  instance: shownInstanceId.describe('the instance that failed'),
   code: z.int().nullable().describe('the exit code of its last run'),
   signal: z.string().nullable().describe('the signal that ended it'),
   crashes: z.int().min(0).describe('how many times it ended by itself'),
@@ -85,8 +85,11 @@ export const rolloutRecordSchema = z.object({
   /** `reason` and `message` are null unless the content is held back. */
   reason: rolloutReasonSchema.nullable(),
   message: z.string().nullable(),
-  /** The new instance that did not become good, kept because it is removed soon. Absent: none ended by itself. */
-  failure: rolloutFailureSchema.optional(),
+  failure: rolloutFailureSchema
+    .optional()
+    .describe(
+      'the new instance that did not become good, which is removed soon; absent: none ended by itself',
+    ),
   /** The key or person that asked for the rollout; null: a changed file or template caused it. */
   by: z.string().nullable(),
   since: z.number(),

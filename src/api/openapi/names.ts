@@ -54,6 +54,7 @@ const OPERATION_IDS: Readonly<Record<string, string>> = {
   'GET /configurations/:name/diff': 'compareConfiguration',
   'POST /plan': 'planChanges',
   'GET /configurations/:name/file': 'getConfigurationFile',
+  'GET /configurations/:name/broken-file': 'getBrokenConfigurationFile',
   'GET /configurations/:name/history': 'getConfigurationHistory',
   'GET /configurations/:name/history/diff': 'comparePastConfigurations',
   'POST /configurations/:name/rollback': 'rollBackConfiguration',

@@ -171,7 +171,7 @@ export class TemplateView implements Part {
     return [...this.#options.records.entries()].map(([name]) => name);
   }
 
-  /** What the masters have agreed on. Undefined: they have no such template. */
+  /** The record of a template, which all masters have agreed on. Undefined: they have no such template. */
   record(name: string): TemplateRecord | undefined {
     return this.#options.records.get(name)?.value;
   }

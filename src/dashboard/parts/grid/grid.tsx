@@ -61,7 +61,7 @@ export interface GridProps<T> {
   readonly lineOf?: (entry: T) => string;
   /** Buttons at the end of the row under the pointer. */
   readonly actions?: (entry: T) => ComponentChildren;
-  /** What a group is like, beside its name. */
+  /** Words about a group, beside its name. */
   readonly aboutGroup?: (entries: readonly T[]) => ComponentChildren;
   readonly isDense?: boolean;
   /** Shown in place of rows when there are none. */

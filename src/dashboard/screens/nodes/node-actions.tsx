@@ -92,7 +92,7 @@ function StandingBadge({ node }: { readonly node: NodeEntry }) {
   return <Badge tone="still" label={text.standing[standing]} />;
 }
 
-/** What is reserved of the node, and how much of it is used. */
+/** Bars of what is reserved of the node, and of how much of it is used. */
 export function NodeMeters({
   node: { nodeId, resources, capacity },
   label,

@@ -10,7 +10,7 @@ export interface Area {
 
 const WHOLE: Area = { left: 0, top: 0, width: 100, height: 100 };
 
-/** One area for each amount, in their order. Each half takes its share of the longer side. `ratio`: width by height. */
+/** Areas, one for each amount, in their order. Each half takes its share of the longer side. `ratio`: width by height. */
 export function treemap(amounts: readonly number[], ratio: number, area = WHOLE): Area[] {
   if (amounts.length < 2) return amounts.map(() => area);
   const half = amounts.reduce((sum, amount) => sum + amount, 0) / 2;

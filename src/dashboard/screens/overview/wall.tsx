@@ -77,7 +77,7 @@ function Tile({ configuration: { name, online, minimum, health }, instances, usa
   );
 }
 
-/** One line of numbers about all of it. */
+/** Numbers about the whole cluster, on one line. */
 export function Figures({ unwell }: { readonly unwell: number }) {
   const nodes = [...useEntries('nodes').values()];
   const usage = [...useEntries('usage').values()];
