@@ -717,6 +717,18 @@ describe('Configurations and templates', () => {
     expect(world.commands.plane.records()).toEqual([]);
   });
 
+  it('GET /configurations/{name}/broken-file: 200, its text and the fault, with a revision; 404 when none is broken', async () => {
+    expect((await world.call('GET /configurations/lobby/broken-file')).status).toBe(404);
+    world.commands.writeFile('lobby.json', '{');
+    await world.commands.files.reload();
+    const { status, json, headers } = await world.call('GET /configurations/lobby/broken-file');
+    expect([status, json]).toEqual([
+      200,
+      expect.objectContaining({ file: 'lobby.json', text: '{', error: expect.objectContaining({ line: 1 }) }),
+    ]);
+    expect(headers.get('etag')).toMatch(/^".+"$/);
+  });
+
   it('GET /configurations/{name}/file: 200, as the file says it, with what is not known; 404 for an unknown one', async () => {
     world.commands.writeFile('lobby.json', '{"$schema": "x", "command": "run", "note": [1]}');
     await world.commands.files.reload();

@@ -514,7 +514,7 @@ describe('config diff', () => {
         `^lobby.json is in force as it stands\\n0 instances made from what is in force\\n` +
           `1 instance made from older content \\(revision [0-9a-f]{8}\\): ${id}\\n` +
           '  availablePorts.max: 30009 -> -\\n  availablePorts.min: 30000 -> -\\n' +
-          '  properties.motd: - -> \\*\\*\\*\\n  ramMB: 100 -> 120\\n',
+          '  properties.motd: - -> "hi"\\n  ramMB: 100 -> 120\\n',
       ),
     );
     expect(await world.json('config diff lobby')).toMatchObject({

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { ControlPlane, type TestNode } from '../../support/control-plane/control-plane.js';
+import { ControlPlane, EVENTS_WRITTEN_MS, type TestNode } from '../../support/control-plane/control-plane.js';
 import { FakeClock } from '../../support/fake-clock.js';
 
 const SERVICE = { name: 'lobby', runtime: 'process', command: 'run', ramMB: 100, cpu: 10 };
@@ -38,6 +38,7 @@ describe('the control plane', () => {
       'lobby ONLINE - alpha:30001',
       'lobby ONLINE - alpha:30002',
     ]);
+    await clock.advance(EVENTS_WRITTEN_MS);
     const revision = await plane.store.barrier();
     await clock.advance(60_000);
     expect(await plane.store.barrier()).toBe(revision);

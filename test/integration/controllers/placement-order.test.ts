@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { InstanceRecord } from '../../../src/model/instance.js';
 import { Gate, GatedTransport } from '../../support/cluster/gated-transport.js';
-import { ControlPlane } from '../../support/control-plane/control-plane.js';
+import { ControlPlane, EVENTS_WRITTEN_MS } from '../../support/control-plane/control-plane.js';
 import { NO_FILES } from '../../support/control-plane/explain-facts.js';
 import { FakeClock } from '../../support/fake-clock.js';
 
@@ -152,6 +152,7 @@ it('tells all that wait what is free now, and writes nothing while that stays th
   await plane.putConfiguration({ ...SERVICE, name: 'big', ramMB: 5000, minimumServiceCount: 300 });
   await settle();
   expect(messages()).toEqual(['0/1 nodes fit: 1 short of RAM (need 5000 MB, free 1000 MB)']);
+  await clock.advance(EVENTS_WRITTEN_MS);
   const told = await plane.store.barrier();
   await plane.putConfiguration({ ...SERVICE, name: 'game', nodes: ['beta'], minimumServiceCount: 0 });
   await clock.advance(60_000);

@@ -6,7 +6,7 @@ import type { ConfigurationInput } from '../../../src/model/configuration.js';
 import { DroverError } from '../../../src/model/errors.js';
 import type { InstanceRecord } from '../../../src/model/instance.js';
 import { FakeNodeLogs, withLogs } from '../../support/api/fake-node-logs.js';
-import { ControlPlane, type TestNode } from '../../support/control-plane/control-plane.js';
+import { ControlPlane, EVENTS_WRITTEN_MS, type TestNode } from '../../support/control-plane/control-plane.js';
 import { FakeClock } from '../../support/fake-clock.js';
 import { metricsText } from '../../support/metrics-text.js';
 import { until } from '../../support/until.js';
@@ -56,6 +56,7 @@ describe('an instance with readiness', () => {
     await settle();
     expect(said()).toBe('ONLINE - -');
     expect(logs.open).toBe(0);
+    await clock.advance(EVENTS_WRITTEN_MS);
     const revision = await plane.store.barrier();
     await clock.advance(120_000);
     expect([await plane.store.barrier(), logs.opened.length]).toEqual([revision, 1]);
@@ -63,8 +64,9 @@ describe('an instance with readiness', () => {
 
   it('writes nothing while it waits', async () => {
     await started();
+    await clock.advance(EVENTS_WRITTEN_MS);
     const revision = await plane.store.barrier();
-    await clock.advance(50_000);
+    await clock.advance(48_000);
     expect(await plane.store.barrier()).toBe(revision);
   });
 

@@ -77,6 +77,9 @@ interface ControlPlaneOptions {
   readonly nodeTimeoutMs?: number;
 }
 
+/** After this long the events of all earlier changes are in the store. */
+export const EVENTS_WRITTEN_MS = 1000;
+
 export interface TestNode {
   readonly nodeId: string;
   readonly runtime: FakeRuntime;
