@@ -114,7 +114,7 @@ export const storedStatusSchema = z.object({
   maxPlayers: z.number().nullable(),
   tps: z.number().nullable(),
   /**
-   * Whether the instance has been ready with the content that it has (`src/channel/master/first-readiness.ts`).
+   * Whether the instance has been ready with the content that it has (`withFirstReadiness` of `src/channel/master/status-intake.ts`).
    */
   hasBeenReady: z.boolean(),
   /** When the master first heard of the process that runs, Unix milliseconds. Absent: none runs, or not known. */

@@ -285,8 +285,10 @@ export class Invariants {
     { status: before }: InstanceRecord,
     { id, revision, placement, status }: InstanceRecord,
   ): void {
-    const { state, pid, reason, awaitsReport } = status;
+    const { state, pid, reason, awaitsReport, awaitsRestart } = status;
     if (state !== 'ONLINE' || pid === null || reason === 'reported' || awaitsReport === true) return;
+    // The node speaks of the former run, and of the content that it had.
+    if (awaitsRestart === true) return;
     if (before.state === 'ONLINE' && before.pid === pid) return;
     if (this.book.revisions.get(revision)?.readiness === undefined) return;
     if (!this.#ready.has(`${placement?.nodeId} ${id} ${pid}`))

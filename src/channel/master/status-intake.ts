@@ -137,6 +137,8 @@ function nextStatus(
       ? { pid: null, gone: report.gone, ...(endedAt !== undefined && { endedAt }) }
       : { pid: report.pid, gone: false as const };
   const isRestarted = awaitsRestart === true && report.restartToken >= record.desired.restartToken;
+  // Until the restart the reports are about the former run, which may have had another content and no readiness check.
+  const isFormerRun = awaitsRestart === true && !isRestarted;
   // The former process is over. The report of its end may have been replaced by the report of a restart, so another
   // pid shows it as well.
   const isOver = report.pid === null || (before.pid !== null && report.pid !== before.pid);
@@ -155,13 +157,14 @@ function nextStatus(
     exitSignal: report.exitSignal,
     keepsFailing: report.keepsFailing,
     ...(isOver && { players: null, maxPlayers: null, tps: null }),
-    ...(awaitsRestart === true && !isRestarted && { awaitsRestart }),
+    ...(isFormerRun && { awaitsRestart }),
     ...process,
   };
   const isSame = (Object.keys(after) as (keyof InstanceStatus)[]).every((field) =>
     isSameValue(after[field], before[field]),
   );
-  if (!isSame) return { ...withFirstReadiness(before, after, facts), lastHeartbeat: facts.now };
+  if (!isSame)
+    return { ...(isFormerRun ? after : withFirstReadiness(before, after, facts)), lastHeartbeat: facts.now };
   return awaitsReport === true || isRestarted ? after : undefined;
 }
 

@@ -104,6 +104,21 @@ describe('the intake of reports', () => {
     expect(held()).toMatchObject({ ramMB: 100, cpu: 10 });
   });
 
+  it('does not take the former run, which had no check, for one that is ready with the new content', async () => {
+    const readiness = { logLine: 'Done' };
+    const content = configurationSchema.parse({ name: 'lobby', command: 'x', runtime: 'process', readiness });
+    await state.revisions.until(
+      await store.transact([{ do: 'put', key: revisionKey('checked'), value: content }]),
+    );
+    const of = { pid: 41, hasBeenReady: false, awaitsRestart: true } as const;
+    const waiting = withStatus(instanceRecord(ID).status, { state: 'CREATING', ...of });
+    await put({ revision: 'checked', desired: { goal: 'run', restartToken: 1 }, status: waiting });
+    await intake.take('alpha', [report({ pid: 41, restartToken: 0 })]);
+    expect(status()).toMatchObject({ state: 'ONLINE', hasBeenReady: false, awaitsRestart: true });
+    await intake.take('alpha', [report({ pid: 42, restartToken: 1 })]);
+    expect(status()).toMatchObject({ state: 'ONLINE', hasBeenReady: true });
+  });
+
   it('ignores what a node says of instances that it does not hold, or that nobody knows', async () => {
     await put();
     await intake.take('beta', [
