@@ -17,7 +17,7 @@ import {
 import { appliedText, comparedText, reportText } from '../configurations/change-text.js';
 import { requireValid, warningText } from '../configurations/compare.js';
 import { passedOverText, readDocuments } from '../configurations/documents.js';
-import { changedIn, planMarkdown, planText } from '../configurations/plan-text.js';
+import { changedIn, paintedPlan, planMarkdown } from '../configurations/plan-text.js';
 import type { ClientHost, ClientOptions } from './client-host.js';
 import type { FileOptions } from './file-commands.js';
 
@@ -64,7 +64,7 @@ export async function plan(host: ClientHost, options: FileOptions): Promise<void
   const planned = { ...rest, others: others?.filter((name) => !broken.has(name)) ?? [] };
   const shown = {
     json: () => planned,
-    text: () => planText(planned),
+    text: () => paintedPlan(planned),
     markdown: () => planMarkdown(planned),
     names: undefined,
   };

@@ -1,4 +1,5 @@
 /** Describes a plan for people: as lines for a terminal, or as Markdown for a comment that is updated in place. */
+import { paint } from '../../command-tree/tones.js';
 import { shownPair, visibleText } from '../../model/plain/shown-pair.js';
 import { countText } from '../../model/words.js';
 import type { ChangePlan, PlannedConfiguration } from '../../operations/plan/change-plan.js';
@@ -33,6 +34,15 @@ export function planText(plan: ChangePlan): string {
     ...plan.warnings.map(warningText),
   ];
   return [...lines, ...troubles, `${summary(plan)}; fingerprint ${plan.fingerprint}`].join('\n');
+}
+
+const TONES = { '+': 'good', '~': 'warn', '-': 'bad' } as const;
+
+/** The plan with the line of each configuration in the colour of what becomes of it. */
+export function paintedPlan(plan: ChangePlan): string {
+  return planText(plan).replace(/^([+~-]) .*$/gm, (line, sign: keyof typeof TONES) =>
+    paint(TONES[sign], line),
+  );
 }
 
 /** Returns Markdown that begins with the marker and is shorter than the limit for a comment. */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { planMarkdown, planText } from '../../../src/client/configurations/plan-text.js';
+import { paintedPlan, planMarkdown, planText } from '../../../src/client/configurations/plan-text.js';
+import { settleMarks } from '../../../src/command-tree/tones.js';
 import type { ChangePlan, PlannedConfiguration } from '../../../src/operations/plan/change-plan.js';
 
 const NONE = { create: 0, replace: 0, restart: 0, stop: 0, keep: 0, waitForPlayers: 0 };
@@ -29,6 +30,21 @@ function planOf(configurations: PlannedConfiguration[], more: Partial<ChangePlan
     ...more,
   };
 }
+
+it('has the line of each configuration in its colour on a coloured terminal, and plain text elsewhere', () => {
+  const plan = planOf([
+    planned({ action: 'create' }),
+    planned({ name: 'mail' }),
+    planned({ name: 'old', action: 'delete' }),
+  ]);
+  const heads = settleMarks(paintedPlan(plan), true).match(/^.*(?:lobby|mail|old):.*$/gm);
+  expect(heads).toEqual([
+    '\x1b[32m+ lobby: create\x1b[0m',
+    '\x1b[33m~ mail: change\x1b[0m',
+    '\x1b[31m- old: delete\x1b[0m',
+  ]);
+  expect(settleMarks(paintedPlan(plan), false)).toBe(planText(plan));
+});
 
 describe('a plan as Markdown', () => {
   it('begins with the marker, and says what happens', () => {
