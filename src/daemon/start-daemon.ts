@@ -112,13 +112,15 @@ async function startParts(
   logger.info({ version, node: configuration.nodeId, root: paths.root }, `Drover ${version} starts`);
 
   const shared = { clock: new SystemClock(), random: Math.random, logger, metrics: new Metrics() };
-  const extensions = buildExtensions(configuration, paths, shared, faults);
   const loops = new WorkerThread<Beat, void>({ program: LOOP_PROGRAM, name: 'loops', task: 'finds loops' });
   running.onStop(() => loops.stop());
-  // Keeps the process alive, because the clock's timers do not: a node that only waits for its master would exit.
-  const alive = setInterval(() => {
+  const beat = (): void => {
     if (extensions.codes.size > 0) loops.ask({ codes: extensions.codes, log: paths.droverLog }).catch(ignore);
-  }, 1000);
+  };
+  // The first beat comes before any code of an extension runs: a loop may be in its first second.
+  const extensions = buildExtensions(configuration, paths, { ...shared, onCode: beat }, faults);
+  // Keeps the process alive, because the clock's timers do not: a node that only waits for its master would exit.
+  const alive = setInterval(beat, 1000);
   running.onStop(() => clearInterval(alive));
   const assembly: Assembly = {
     paths,
@@ -159,7 +161,7 @@ async function startParts(
 function buildExtensions(
   { nodeId, instanceLogs }: NodeConfiguration,
   paths: RootPaths,
-  shared: Shared,
+  shared: Shared & { readonly onCode: () => void },
   faults: ExtensionFaults | undefined,
 ): ExtensionRegistry {
   return new ExtensionRegistry({

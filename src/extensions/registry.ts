@@ -41,6 +41,8 @@ interface ExtensionRegistryOptions {
   readonly builtIns: readonly BuiltIn[];
   /** Learns which code belongs to an extension, to find the origin of uncaught errors. Default: a new object. */
   readonly faults?: ExtensionFaults;
+  /** Called when the code of an extension is about to be loaded, and is in `codes`. */
+  readonly onCode?: () => void;
   readonly activateLimitMs?: number;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -181,6 +183,7 @@ export class ExtensionRegistry implements Part {
         throw new Error('there is no index.js, no index.mjs and no package.json that names another file');
       entry.module = module;
       this.codes.set(id, module.directory);
+      this.#options.onCode?.();
       const settings = await readSettings(directory);
       const load = (): Promise<unknown> => loadModule(module.file);
       // The last line of the log names an extension whose loop holds up the start for ever.

@@ -291,7 +291,7 @@ it('shows the stack of a bug with the places in the source files, at the termina
 
 it('has a help and a version', () => {
   const say = (...words: string[]) => spawnSync(process.execPath, [PROGRAM, ...words], { encoding: 'utf8' });
-  expect(say('--help')).toMatchObject({ status: 0, stdout: expect.stringMatching(/drover.*start/s) });
+  expect(say('--help')).toMatchObject({ status: 0, stdout: expect.stringMatching(/Drover.*start/s) });
   expect(say('--version')).toMatchObject({ status: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) });
   expect(say('strat')).toMatchObject({
     status: 64,

@@ -173,13 +173,14 @@ function Trail({ instance: { id, configurationName } }: { readonly instance: Ins
 /** The message of the instance, with the time to its next start as it passes. */
 function Countdown({ instance, message }: { readonly instance: InstanceInfo; readonly message: string }) {
   const { clock } = useServices();
-  const { id, state, restarts } = instance;
+  const { id, state, reason, restarts } = instance;
   const asked = useAsked(
     async (api, signal) => {
-      if (state !== 'OFFLINE') return null;
+      // Only a restart that waits has a time to come.
+      if (state !== 'OFFLINE' || reason === 'stopping') return null;
       const path = apiPath('instances', id, 'why');
-      const { retryInMs } = await api.get<InstanceExplanation>(path, { signal });
-      return retryInMs === null ? null : Date.now() + retryInMs;
+      const why = await ifThere(api.get<InstanceExplanation>(path, { signal }));
+      return why?.retryInMs == null ? null : Date.now() + why.retryInMs;
     },
     [id, state, restarts, message],
   );

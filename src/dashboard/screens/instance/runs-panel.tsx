@@ -17,12 +17,18 @@ type Run = InstanceRuns['runs'][number];
 
 const LINES = 10;
 
-/** The last runs of an instance. They are asked for again when a run has ended or begun. */
-export function useRuns(instance: InstanceInfo, lines: number) {
+/**
+ * The last runs of an instance; null: it was removed, and nobody knows them. They are asked for again when a run has ended
+ * or begun.
+ */
+export function useRuns(instance: InstanceInfo, lines: number, isRemoved = false) {
   const { id, state, restarts, exitCode, processPid } = instance;
   return useAsked(
-    (api, signal) => api.get<InstanceRuns>(apiPath('instances', id, 'runs'), { query: { lines }, signal }),
-    [id, state, restarts, exitCode, processPid],
+    async (api, signal) =>
+      isRemoved
+        ? null
+        : api.get<InstanceRuns>(apiPath('instances', id, 'runs'), { query: { lines }, signal }),
+    [id, isRemoved, state, restarts, exitCode, processPid],
   );
 }
 

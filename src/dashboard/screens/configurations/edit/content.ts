@@ -29,9 +29,11 @@ export class ContentCalls implements TextStore {
 
   /** Reads the content, or the text of its broken file; null: there is no such configuration. Throws ApiFailure. */
   async read(): Promise<StoredContent | null> {
-    const broken = await ifThere(this.#api.get<BrokenText>(`${this.#path}/broken-file`));
-    if (broken !== null) return { ...broken, fileState: 'broken' };
     const answer = await ifThere(this.#api.get<ConfigurationContent>(`${this.#path}/file`));
+    if (answer === null || answer.fileState === 'broken') {
+      const broken = await ifThere(this.#api.get<BrokenText>(`${this.#path}/broken-file`));
+      if (broken !== null) return { ...broken, fileState: 'broken' };
+    }
     if (answer === null) return null;
     const { content, ...stored } = answer;
     return { ...stored, text: textOf(content), error: null };

@@ -29,7 +29,7 @@ const NO_RUNS: readonly Run[] = [];
 
 export function LogTab({ instance, feed, isRunning, isOver }: LogTabProps) {
   const { id } = instance;
-  const runs = useRuns(instance, 0).value.value?.runs ?? NO_RUNS;
+  const runs = useRuns(instance, 0, isOver).value.value?.runs ?? NO_RUNS;
   const { api, session, router, toasts } = useServices();
   const isPhone = usePhone().value;
   const { line: named, ...query } = router.place.value.query;
