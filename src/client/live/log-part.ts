@@ -14,6 +14,8 @@ type LogPoints = Pick<InputOf<'instance logs'>, 'since' | 'until' | 'timestamps'
 export interface LogPart extends LogPoints {
   /** How many of the last lines to read; infinite: all lines. */
   readonly tail: number;
+  /** True: the instance was removed, and its node may keep the log. Absent: false. */
+  readonly isRemoved?: boolean;
 }
 
 /** Consecutive lines, or the numbers of lines that are no longer kept. */
@@ -32,7 +34,8 @@ export async function* readLogPart(api: ApiClient, id: string, part: LogPart): A
   const { first, last } = rangeOf(newest);
   const end = firstOf(newest);
   const from = Math.max(first, last - part.tail + 1);
-  yield* readLines(api, id, { from, to: end - 1, timestamps: part.timestamps });
+  const { timestamps, isRemoved = false } = part;
+  yield* readLines(api, id, { from, to: end - 1, timestamps, isRemoved });
   if (newest.lines.length > 0) yield pieceOf(newest);
 }
 
@@ -48,12 +51,17 @@ export async function firstLineOf(api: ApiClient, id: string, part: LogPart): Pr
 async function* readLines(
   api: ApiClient,
   id: string,
-  { from, to, timestamps }: { readonly from: number; readonly to: number; readonly timestamps: boolean },
+  {
+    from,
+    to,
+    ...how
+  }: { readonly from: number; readonly to: number } & Pick<LogPoints, 'timestamps'> &
+    Pick<LogPart, 'isRemoved'>,
 ): AsyncGenerator<LogPiece> {
   let size = MAX_LOG_LINES;
   for (let next = from; next <= to; ) {
     const last = Math.min(next + size - 1, to);
-    const points = { since: { line: next }, until: { line: last }, timestamps, previous: false };
+    const points = { since: { line: next }, until: { line: last }, previous: false, ...how };
     const page = await ask(api, id, { ...points, tail: size }, size);
     const first = firstOf(page);
     if (page.lines.length > 0 && first > rangeOf(page).first && size > 1) {
@@ -72,7 +80,8 @@ function ask(api: ApiClient, id: string, part: LogPart, lines: number): Promise<
   // The answer gives the range of existing lines only for a request with bounds, so ask for everything from line 1.
   const isWhole = part.since === undefined && part.until === undefined && !part.previous;
   const since = isWhole ? { line: 1 } : part.since;
-  return api.get(`/instances/${pathPart(id)}/logs?${logQuery({ ...part, since, lines })}`);
+  const removed = part.isRemoved === true ? '&removed=true' : '';
+  return api.get(`/instances/${pathPart(id)}/logs?${logQuery({ ...part, since, lines })}${removed}`);
 }
 
 function firstOf({ firstLine, totalLines, lines }: InstanceLog): number {

@@ -134,7 +134,8 @@ async function logsOf(api: ApiClient, name: string, part: WantedPart, output: Li
     .sort(byConfiguration)
     .map(({ id }) => id);
   const isKnown = ids.length > 0 || (await find(api, `/configurations/${pathPart(name)}`)) !== undefined;
-  const isRemoved = !isKnown && (await find(api, `/instances/${pathPart(name)}/logs?lines=1`)) !== undefined;
+  const isRemoved =
+    !isKnown && (await find(api, `/instances/${pathPart(name)}/logs?lines=1&removed=true`)) !== undefined;
   if (isRemoved) ids.push(name);
   if (isKnown || isRemoved)
     return {
@@ -143,7 +144,11 @@ async function logsOf(api: ApiClient, name: string, part: WantedPart, output: Li
       ids,
       isRemoved,
       printer: logPrinter(output, of === undefined && !isRemoved),
-      whole: { ...part, tail: part.tail ?? (ids.length > 1 ? TAIL_OF_SEVERAL : DEFAULT_LOG_LINES) },
+      whole: {
+        ...part,
+        isRemoved,
+        tail: part.tail ?? (ids.length > 1 ? TAIL_OF_SEVERAL : DEFAULT_LOG_LINES),
+      },
     };
   throw new ClientError(
     EXIT.notFound,

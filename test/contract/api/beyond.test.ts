@@ -998,11 +998,12 @@ describe('Instances and the serving node', () => {
       expect((await world.call(`GET /instances/${id}/logs/search${query}`)).status, query).toBe(400);
   });
 
-  it('GET /instances/{id}/logs: 200 also after the instance was removed', async () => {
+  it('GET /instances/{id}/logs?removed=true: 200 also after the instance was removed, which is 404 without it', async () => {
     const id = await oneInstance();
     await world.call(`DELETE /instances/${id}`);
     await until(async () => expect((await world.call(`GET /instances/${id}`)).status).toBe(404));
-    const { status, json } = await world.call(`GET /instances/${id}/logs`);
+    expect((await world.call(`GET /instances/${id}/logs`)).status).toBe(404);
+    const { status, json } = await world.call(`GET /instances/${id}/logs?removed=true`);
     expect([status, json]).toMatchObject([200, { instanceId: id, lines: [] }]);
   });
 

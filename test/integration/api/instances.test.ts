@@ -142,6 +142,11 @@ describe('DELETE /instances/{id}', () => {
     for (const [method, path, body] of again) {
       expect(await call(method, path, body)).toEqual(anError(404, 'no instance "aaaaaa"'));
     }
+    // Its node keeps the log, for those who ask for that of a removed one.
+    expect(await call('GET', '/instances/aaaaaa/logs?removed=true')).toMatchObject({
+      status: 200,
+      body: { instanceId: 'aaaaaa' },
+    });
   });
 });
 

@@ -146,7 +146,7 @@ describe('a key that is deleted', () => {
   it('must be there: 404', async () => {
     await expect(writer.remove('nope')).rejects.toMatchObject({
       code: 'DRV_KEY_UNKNOWN',
-      message: 'there is no key "nope": key list shows them',
+      message: 'there is no key "nope": "key list" shows all',
     });
     await expect(writer.remove('\x1b[2J')).rejects.toThrow('there is no such key');
   });

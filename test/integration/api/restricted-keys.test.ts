@@ -196,6 +196,7 @@ describe('making a key', () => {
       address: '127.0.0.1',
       nodeId: 'n1',
       clusterName: 'test',
+      clusterColor: null,
       version: '0.0.0-test',
     });
     for (const [wrong, text] of [

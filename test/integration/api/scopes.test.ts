@@ -26,6 +26,7 @@ READ GET /configuration-files/warnings filtered
 READ GET /configuration-overrides filtered
 READ GET /configurations filtered
 READ GET /configurations/:name configuration
+READ GET /configurations/:name/broken-file configuration
 READ GET /configurations/:name/diff configuration
 READ GET /configurations/:name/file configuration
 READ GET /configurations/:name/history configuration

@@ -61,6 +61,9 @@ export const logsQuery = z
     until: logPoint.optional().describe('leave out later lines: a time, an age or a line number'),
     timestamps: flag.describe('say when each line was written, to the second'),
     previous: flag.describe('only the output of the run before the present one'),
+    removed: flag.describe(
+      'also of an instance that was removed since this master started, while its node keeps the log',
+    ),
   })
   .superRefine(checkLogPoints);
 

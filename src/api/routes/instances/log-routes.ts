@@ -51,7 +51,7 @@ export const logRoute = defineRoute({
   query: logsQuery,
   answers: { 200: { description: 'lines, oldest first', schema: instanceLogSchema } },
   handle: async ({ params, query }, { streams, view }): Promise<InstanceLog> => {
-    const record = view.withLog(params.id);
+    const record = query.removed === 'true' ? view.withLog(params.id) : view.visible(params.id);
     const { lines: most, since, until } = query;
     const timestamps = query.timestamps === 'true';
     const previous = query.previous === 'true';
@@ -124,7 +124,7 @@ export const logSearchRoute = defineRoute({
   handle: async ({ params, query }, { streams, view }) => {
     const { q: pattern, before, limit } = query;
     const ignoreCase = query.ignoreCase === 'true';
-    const record = view.withLog(params.id);
+    const record = view.visible(params.id);
     const { lines, next } = await streams.searchLog(record, { pattern, ignoreCase, before, limit });
     const textOf = query.ansi === 'true' ? (text: string) => text : toPlainText;
     return {

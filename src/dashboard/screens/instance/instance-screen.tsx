@@ -60,7 +60,12 @@ function InstanceScreen({ id }: { readonly id: string }) {
 function Removed({ id }: { readonly id: string }) {
   const asked = useAsked(
     (api, signal) =>
-      ifThere(api.get<InstanceLog>(apiPath('instances', id, 'logs'), { signal, query: { lines: 1000 } })),
+      ifThere(
+        api.get<InstanceLog>(apiPath('instances', id, 'logs'), {
+          signal,
+          query: { lines: 1000, removed: 'true' },
+        }),
+      ),
     [id],
   );
   const { value: log, error } = asked.value;
