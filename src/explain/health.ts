@@ -97,7 +97,7 @@ function troubleOf({ placement, status }: InstanceRecord): string {
   const isLoop = keepsFailing === true && status.state !== 'STOPPED' && !CANNOT_START.has(reason);
   if (!isLoop) return message ?? 'does not come up';
   const end = code === null && signal === null ? 'ends again and again' : endText({ code, signal });
-  const now = status.state === 'ONLINE' ? ': up for now' : '';
+  const now = status.state === 'ONLINE' ? ': it is up again' : '';
   return `${end}, ${countText(status.restarts, 'restart')}${now}`;
 }
 

@@ -176,8 +176,8 @@ export class DirectoryEngine implements Reconciler<Facts, ViewStep>, DirectoryFo
     this.#seenIn = standing.directory;
     for (const name of here.keys()) this.#seen.add(name);
     const known = bases.of(standing);
-    // With one master, or an input that has a base, a name whose file vanished while no process ran is gone, too. So is
-    // one that a later commit removed.
+    // With one master, or an input that has a base, a name whose file vanished while no process ran is gone, too. So is a
+    // name that a later commit removed.
     const had = (name: string): boolean => {
       if (isAlone || this.#seen.has(name)) return true;
       const sides = order?.(name);

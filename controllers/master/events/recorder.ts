@@ -135,7 +135,7 @@ export class EventRecorder {
       const { clock, logger, ending } = this.#options;
       if (ending.aborted) return;
       logger.warn({ err: error }, 'the latest events could not be written, and are tried again');
-      // What came meanwhile is newer.
+      // Events that came meanwhile are newer.
       this.#unwritten = new Map([...[...told].slice(-MAX_EVENTS), ...this.#unwritten]);
       this.#timer ??= clock.setTimer(RETRY_AFTER_MS, () => this.#flush());
     }

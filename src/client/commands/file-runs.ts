@@ -57,7 +57,7 @@ export async function apply(host: ClientHost, options: FileOptions): Promise<voi
  */
 export async function plan(host: ClientHost, options: FileOptions): Promise<void> {
   const { prune = false, showValues = false } = options;
-  // What a broken file says is not known: with --prune, its configuration would be planned to go.
+  // The content of a broken file is not known: with --prune, its configuration would be planned to go.
   const { valid, faults, api } = await open(host, options, 'nothing was planned', !prune);
   const { others, ...rest } = await askPlan(api, valid, { prune, showValues });
   const broken = new Set(faults.map(({ file, name }) => name ?? basename(file, '.json')));

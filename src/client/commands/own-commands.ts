@@ -175,7 +175,7 @@ function addWait(program: Command, host: ClientHost): void {
     }
     const { wait } = await import('../live/wait.js');
     const api = await host.open(options);
-    // What is not there yet is taken as a configuration.
+    // A name that is not there yet is taken as a configuration.
     const meant = typed ?? (await kindOf(api, word)) ?? 'config';
     const question = { kind: meant, names, goal: goal ?? 'online', timeoutMs };
     await wait(api, question, await host.liveOutput());

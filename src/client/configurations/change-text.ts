@@ -33,7 +33,7 @@ export function reportText({ name, result, error }: Report, wanted: 'written' | 
   }
 }
 
-/** What a document would change, and in which state the file of the master is; null: there is no such configuration. */
+/** The changes that a document would make, and in which state the file of the master is; null: there is no such configuration. */
 export interface Compared extends Pick<Applied, 'name' | 'file' | 'differences'> {
   readonly change: Applied['result'];
   readonly fileState: PlannedConfiguration['fileState'];

@@ -67,7 +67,7 @@ describe('the health of a configuration', () => {
     ['below-minimum, Below minimum: 1 of 2 online', told([online, starting], { minimum: 2 })],
     ['healthy, Healthy', told([online, starting])],
     ['failing, Failing: k3x9p2 exited with code 2, 28 restarts', told([looping, online])],
-    ['failing, Failing: k3x9p2 exited with code 2, 28 restarts: up for now', told([upForNow])],
+    ['failing, Failing: k3x9p2 exited with code 2, 28 restarts: it is up again', told([upForNow])],
     ['failing, Failing: k3x9p2 exited with code 2, 28 restarts, and 1 more', told([looping, looping])],
     [
       'failing, Failing: k3x9p2 port 80 is taken',

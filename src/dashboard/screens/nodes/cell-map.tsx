@@ -1,6 +1,6 @@
 /**
- * The instances of one node as a treemap by RAM: colour and shape say the state, and what is left is free. The instances
- * of the shown configuration stand out. The map is one Tab stop: arrow keys move in it, Enter opens an instance.
+ * The instances of a node as a treemap by RAM: colour and shape say the state, and the rest of the area is free. Instances
+ * of the shown configuration stand out. The map is a single Tab stop: arrow keys move in it, Enter opens an instance.
  */
 
 import { useSignal } from '@preact/signals';

@@ -20,7 +20,7 @@ interface ReviewProps {
 }
 
 type Field = ChangePlan['configurations'][number]['fields'][number];
-/** Without `class`, no field says when it takes effect. */
+/** Fields that differ. A comparison of past contents has no `class`, and says nothing of when a field takes effect. */
 type Fields = readonly (Omit<Field, 'class'> & Partial<Pick<Field, 'class'>>)[];
 
 export function Review({ name, plan, isBusy, onSave, onClose }: ReviewProps) {

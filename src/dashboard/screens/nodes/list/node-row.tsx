@@ -1,4 +1,4 @@
-/** One node of the list, as a card. */
+/** A node of the list, as a card. */
 import { plural } from '../../../parts/amounts.js';
 import { Icon } from '../../../parts/icon.js';
 import { Badge } from '../../../parts/state-badge.js';
