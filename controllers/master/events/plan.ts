@@ -36,7 +36,10 @@ export function recordOf(event: NewEvent, at: number): EventRecord {
 /** The two events as one; undefined: too long a time lies between them. */
 export function fold(known: EventRecord, next: EventRecord): EventRecord | undefined {
   if (next.until - known.until > (next.kind === 'crashed' ? FOLD_ENDS_MS : FOLD_MS)) return undefined;
-  const instances = [...new Set([...known.instances, ...next.instances])].slice(0, MAX_EVENT_INSTANCES);
+  const [id] = next.instances;
+  const hasRoom = id !== undefined && known.instances.length < MAX_EVENT_INSTANCES;
+  const isNew = hasRoom && !known.instances.includes(id);
+  const instances = isNew ? [...known.instances, id] : known.instances;
   return { ...next, at: known.at, count: known.count + next.count, instances };
 }
 

@@ -61,7 +61,7 @@ export class EventRecorder {
     for (const [id, { value }] of [...state.events.entries()].sort(
       ([, a], [, b]) => a.value.until - b.value.until,
     )) {
-      this.#keep({ id, record: value });
+      this.#keep(foldKeyOf(value), { id, record: value });
       this.#lastId = Math.max(this.#lastId, Number(id));
     }
     const follow = <T>(
@@ -89,14 +89,15 @@ export class EventRecorder {
     const { clock, ending } = this.#options;
     if (ending.aborted) return;
     const next = recordOf(event, clock.now());
-    const known = this.#latest.get(foldKeyOf(next));
+    const key = foldKeyOf(next);
+    const known = this.#latest.get(key);
     const folded = known && fold(known.record, next);
     const id =
       known !== undefined && folded !== undefined
         ? known.id
         : String(++this.#lastId).padStart(ID_DIGITS, '0');
     const record = folded ?? next;
-    this.#keep({ id, record });
+    this.#keep(key, { id, record });
     this.#unwritten.set(id, record);
     this.#timer ??= clock.setTimer(WRITE_AFTER_MS, () => this.#flush());
   }
@@ -107,8 +108,7 @@ export class EventRecorder {
     await this.#write;
   }
 
-  #keep(kept: Kept): void {
-    const key = foldKeyOf(kept.record);
+  #keep(key: string, kept: Kept): void {
     this.#latest.delete(key);
     this.#latest.set(key, kept);
     if (this.#latest.size > MAX_EVENTS)
