@@ -44,9 +44,9 @@ export function refuseUnread(program: ProcessStamp | undefined): void {
 function inputOf(program: ProcessStamp): string | undefined {
   const directory = `/proc/${program.pid}`;
   try {
-    return readlinkSync(`${directory}/fd/0`) === '/dev/null' && !isBeingForked(program)
-      ? '/dev/null'
-      : undefined;
+    // The fork is asked for first: when it becomes the program in between, its terminal is there already.
+    if (isBeingForked(program)) return undefined;
+    return readlinkSync(`${directory}/fd/0`) === '/dev/null' ? '/dev/null' : undefined;
   } catch (error) {
     // A process that is ending has no descriptors at all.
     return isMissing(error) && existsSync(`${directory}/fd/1`) ? 'closed' : undefined;

@@ -1,13 +1,24 @@
 /** Input for a program that cannot read it is refused, seen on real processes. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readlinkSync } from 'node:fs';
-import { afterEach, expect, it } from 'vitest';
+import { uptime } from 'node:os';
+import { afterEach, expect, it, vi } from 'vitest';
 import { type ProcessStamp, readProcess } from '../../../src/files/processes.js';
 import { refuseUnread } from '../../../src/runtime/owner/stdin-limits.js';
 import { until } from '../../support/until.js';
 
 let child: ChildProcess | undefined;
 afterEach(() => child?.kill('SIGKILL'));
+
+/** Answers of a link of /proc instead of the kernel's; undefined: the kernel's own. */
+let forged: ((path: string) => string) | undefined;
+vi.mock('node:fs', async (original) => {
+  const fs = await original<typeof import('node:fs')>();
+  return { ...fs, readlinkSync: (path: string) => forged?.(path) ?? fs.readlinkSync(path) };
+});
+afterEach(() => {
+  forged = undefined;
+});
 
 /** Starts a command that ends in `sleep`; resolves once that runs. */
 async function stampOf(command: string, stdin: 'pipe' | 'ignore'): Promise<ProcessStamp> {
@@ -38,4 +49,14 @@ it('lets all other input pass, and says nothing of a process that is gone', asyn
   expect(() => refuseUnread(program)).not.toThrow();
   expect(() => refuseUnread({ pid: 2 ** 30, startTime: 1 })).not.toThrow();
   expect(() => refuseUnread(undefined)).not.toThrow();
+});
+
+it.each([0, 1, 2, 3])('lets input pass when the fork becomes the program after %i looks at it', (looks) => {
+  let left = looks;
+  forged = (path) => {
+    const isProgram = left-- <= 0;
+    if (path.endsWith('/exe')) return isProgram ? '/bin/bash' : process.execPath;
+    return isProgram ? '/dev/pts/7' : '/dev/null';
+  };
+  expect(() => refuseUnread({ pid: process.pid, startTime: Math.floor(uptime() * 100) })).not.toThrow();
 });
