@@ -2,6 +2,7 @@
  * Keeps the templates of one of several masters and the shared records in step, by digest. The state has the digests,
  * the masters have the bytes: a master that lacks a tree fetches it from a master that has it.
  */
+import type { NewestCommit } from '../../git/newest-commit.js';
 import type { MasterPeer } from '../../leadership/leadership.js';
 import type { Clock, TimerHandle } from '../../loop/clock.js';
 import type { Part } from '../../loop/lifecycle.js';
@@ -44,6 +45,7 @@ export interface TemplatePeers {
 interface TemplateViewOptions extends Omit<TemplateTreeOptions, 'fetch' | 'records' | 'signal' | 'library'> {
   readonly library: TemplateLibrary;
   readonly records: Mirror<TemplateRecord>;
+  readonly newest: NewestCommit;
   readonly peers: TemplatePeers;
   /** Called when the conflicts have changed. */
   readonly onConflicts: () => void;
@@ -86,7 +88,7 @@ export class TemplateView implements Part {
   async start(): Promise<void> {
     const { library, records } = this.#options;
     await this.#follower.start();
-    this.#options.git.followCommits();
+    this.#options.git.followCommits(this.#options.newest);
     this.#pollLater();
     this.#unsubscribe = [
       library.onChange(() => this.#lookSoon()),

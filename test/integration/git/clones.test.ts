@@ -156,6 +156,28 @@ describe.skipIf(!HAS_GIT)('clones of several masters', () => {
     expect(b.conflicts()).toEqual([]);
   });
 
+  it('of a new master bring back nothing that a later commit has removed', async () => {
+    const a = await start('a');
+    await becomes('a one', 'keep x');
+    repository.git('clone', '-q', repository.top, join(world.root, 'b'));
+    push(undefined);
+    git('a', 'pull', '-q');
+    await becomes('keep x');
+    await until(async () =>
+      expect((await world.store.get('clones/configurations'))?.value).toEqual({
+        commit: repository.git('rev-parse', 'HEAD'),
+      }),
+    );
+    const b = await world.start('b');
+    await b.edit('new.json', { command: 'by hand' });
+    await becomes('keep x', 'new by hand');
+    await looked(a, b, b);
+    await becomes('keep x', 'new by hand');
+    push('again');
+    git('b', 'pull', '-q');
+    await becomes('a again', 'keep x', 'new by hand');
+  });
+
   it('of a master that goes back to an older commit take nothing away', async () => {
     const one = repository.git('rev-parse', 'HEAD');
     const [a, b] = [await start('a'), await start('b')];
