@@ -240,7 +240,11 @@ describe.skipIf(!HAS_GIT)('clones of several masters', () => {
     git('b', 'fetch', '-q', join(world.root, 'a'));
     git('a', 'fetch', '-q', join(world.root, 'b'));
     await looked(a, b);
-    await until(() => expect([...a.conflicts(), ...b.conflicts()]).toHaveLength(1));
+    await until(() =>
+      expect([a, b].flatMap(({ view }) => view.conflicts().map(({ message }) => message))).toEqual([
+        expect.stringMatching(/merge its commits and pull them here, or take the file back with git$/),
+      ]),
+    );
     git('b', 'merge', '-q', '-X', 'ours', '--no-edit', 'FETCH_HEAD');
     git('a', 'pull', '-q', '--no-rebase', '--no-edit', join(world.root, 'b'), 'main');
     await becomes('a b', 'keep x');
