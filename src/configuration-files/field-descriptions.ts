@@ -24,6 +24,7 @@ runAs: the user that it runs as: a name that the node knows, or uid:gid in numbe
 stopCommand: a line for its standard input when a stop begins; at most 4,000 bytes; variables are not replaced, and ^C is two characters: use stopSignal
 stopSignal: SIGTERM, SIGINT, SIGQUIT, SIGHUP, SIGUSR1, SIGUSR2, SIGWINCH or SIGKILL
 stopTo: who gets stopSignal: main, the program first; all, every process at once. docker knows only main
+expose: {"host", "path", "leaveSeconds"}: what proxies learn of its instances, and how long one runs on after it has left their lists, 0 to 600, default 0
 stopTimeoutSeconds: from the beginning of a stop to SIGKILL; 0 to 3600; 0: SIGKILL at once
 restartPolicy: when Drover starts it again after it ended by itself: always, on-failure (not after exit code 0), never
 readiness: when it counts as ready; without it, as soon as the process is up

@@ -39,8 +39,13 @@ function* portsWithoutRange({
   availablePorts,
   command,
   environmentVariables,
+  expose,
 }: Configuration): Generator<Problem> {
   if (availablePorts !== undefined) return;
+  if (expose !== undefined) {
+    const unseen = 'no proxy learns of its instances: without availablePorts they have no port';
+    yield { path: ['expose'], message: unseen, at: 'key' };
+  }
   const message = '%PORT% stays as it is: without availablePorts the instance has no port';
   if (holdsPort(command)) yield { path: ['command'], message, at: 'value' };
   for (const [name, value] of Object.entries(environmentVariables))

@@ -65,7 +65,10 @@ function ending(_facts: InstanceFacts, { goal, pid, stop }: InstanceDescription)
   const waits = waiting(stop);
   if (waits !== undefined)
     return { says: `${what}: ${waits}`, next: join('It is sent as soon as that is mended.', afterEnd(goal)) };
-  const says = `${what}: ${stop.signal} was sent ${durationText(stop.sentAgoMs)} ago`;
+  const says =
+    stop.signal === 'nothing'
+      ? `${what}: proxies learn first that it leaves`
+      : `${what}: ${stop.signal} was sent ${durationText(stop.sentAgoMs)} ago`;
   if (stop.killInMs !== null)
     return { says, next: join(whatFollows(stop.killInMs, stop.next), afterEnd(goal)) };
   return {

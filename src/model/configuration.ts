@@ -4,6 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
+import { exposeSchema } from './expose.js';
 import { nameSchema, portSchema, runAsSchema } from './names.js';
 import { MAX_SERVICE_COUNT } from './plain/command-limits.js';
 import { DEFAULT_MINIMUM } from './plain/configuration-defaults.js';
@@ -121,6 +122,8 @@ const fieldsSchema = z.object({
   restartPolicy: restartPolicySchema.optional(),
   /** When an instance counts as ready. Absent: as soon as its process is up. */
   readiness: readinessSchema.optional(),
+  /** The lists of proxies that its instances stand in. Absent: none. */
+  expose: exposeSchema.optional(),
   /** How a changed content reaches running instances. Absent: not at all. */
   update: updateSchema.optional(),
 });

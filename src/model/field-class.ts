@@ -76,6 +76,7 @@ const CLASSES: { readonly [Field in keyof Required<Configuration>]: Judge } = {
   stopSignal: 'live',
   stopTimeoutSeconds: 'live',
   stopTo: 'live',
+  expose: 'live',
   // The node reads the field when the process has ended.
   restartPolicy: 'live',
   // The node checks the readiness from outside the process.

@@ -1,5 +1,6 @@
 /** How an instance is stopped, and when it is started again, by its configuration. */
 import { z } from 'zod';
+import type { Expose } from './expose.js';
 import { STOPPING_DEFAULTS } from './plain/configuration-defaults.js';
 import { SENDABLE_SIGNALS } from './plain/sendable-signals.js';
 
@@ -49,6 +50,8 @@ export const stopSettingsSchema = z.object({
   command: stopCommandSchema.nullable(),
   signal: stopSignalSchema,
   timeoutMs: z.number(),
+  /** How long the process runs on before the stop begins, while proxies learn that it leaves. */
+  leaveMs: z.number().default(0),
   to: stopToSchema.default(STOPPING_DEFAULTS.stopTo),
 });
 export type StopSettings = Readonly<z.output<typeof stopSettingsSchema>>;
@@ -58,15 +61,17 @@ interface StopFields {
   readonly stopSignal?: StopSettings['signal'] | undefined;
   readonly stopTimeoutSeconds?: number | undefined;
   readonly stopTo?: StopTo | undefined;
+  readonly expose?: Pick<Expose, 'leaveSeconds'> | undefined;
 }
 
 /** The stop settings of a configuration. */
 export function stopSettingsOf(fields: StopFields): StopSettings {
-  const { stopCommand, stopSignal, stopTimeoutSeconds, stopTo } = fields;
+  const { stopCommand, stopSignal, stopTimeoutSeconds, stopTo, expose } = fields;
   return {
     command: stopCommand ?? null,
     signal: stopSignal ?? STOPPING_DEFAULTS.stopSignal,
     timeoutMs: (stopTimeoutSeconds ?? STOPPING_DEFAULTS.stopTimeoutSeconds) * 1000,
+    leaveMs: (expose?.leaveSeconds ?? 0) * 1000,
     to: stopTo ?? STOPPING_DEFAULTS.stopTo,
   };
 }

@@ -139,6 +139,8 @@ export interface Stopping extends Omit<Readonly<z.output<typeof stopBegunSchema>
   readonly signalledAt: number;
   /** Monotonic ms at which the runtime took the first rung: the time of the stop begins then. */
   readonly since: number;
+  /** Monotonic ms at which the instance left the lists of proxies: the first rung waits. Absent: nothing waits. */
+  readonly leftAt?: number;
   /** Monotonic ms of the last look at the main processes, or of the last try to take a rung. */
   readonly lookedAt?: number;
   /** Why the runtime did not take the next rung at `lookedAt`, for a person; absent: nothing was refused. */

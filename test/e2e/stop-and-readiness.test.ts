@@ -3,6 +3,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { DaemonWorld, failedOf } from '../support/daemon/daemon.js';
+import { freePorts } from '../support/free-ports.js';
 import { until } from '../support/until.js';
 
 /** Loads until there is a file `loaded`, then reads commands. SIGTERM alone would not end it in time. */
@@ -64,4 +65,34 @@ it('waits for the line, also over the death of the daemon, and stops the server 
   writeFileSync(join(world.paths.running, id, 'loaded'), '');
   await world.untilOnline('server', 1);
   await world.api.remove(id);
+});
+
+it('leaves the lists of proxies first, runs on for leaveSeconds, and ends then, restarted or stopped', async () => {
+  const port = await freePorts(1);
+  world.configure('web', {
+    command: 'trap "date +%s%3N; exit 0" TERM; echo up; while :; do sleep 0.05; done',
+    availablePorts: { min: port, max: port },
+    expose: { path: '/', leaveSeconds: 1 },
+    minimumServiceCount: 0,
+  });
+  await world.start();
+  const { id } = await world.api.create('web');
+  const addresses = async () => (await world.api.send('GET', '/discovery/addresses/web')).text;
+  await until(async () => expect(await addresses()).toBe(`127.0.0.1:${port}\n`));
+  for (const [target, runs] of [
+    ['restart', 1],
+    ['stop', 2],
+  ] as const) {
+    const askedAt = Date.now();
+    await world.api.lifecycle(id, target);
+    expect(await addresses()).toBe('');
+    expect(await world.untilMessage('web', /proxies learn first/)).toMatchObject({ reason: 'stopping' });
+    const ends = await until(async () => {
+      const said = (await world.api.logs(id)).filter((line) => /^\d+$/.test(line));
+      expect(said).toHaveLength(runs);
+      return said;
+    });
+    expect(Number(ends.at(-1)) - askedAt).toBeGreaterThanOrEqual(1000);
+    if (target === 'restart') await until(async () => expect(await addresses()).toBe(`127.0.0.1:${port}\n`));
+  }
 });

@@ -97,6 +97,9 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
         return;
       case 'look-at-port':
         return this.#portLooks.look(id, step.run);
+      case 'leave':
+        this.#stopper.leave(id, step.run);
+        return;
       case 'write-stop-command':
         return this.#stopper.command(id, step.run);
       case 'signal':

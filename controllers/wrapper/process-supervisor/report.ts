@@ -162,11 +162,12 @@ function notAgain(exit: Exit, policy: RestartPolicy = 'always'): string {
 function sayStopping(
   facts: SupervisorFacts,
   handle: Handle,
-  { signal, problem }: Stopping,
+  { signal, problem, leftAt }: Stopping,
   goal: SupervisorGoal,
 ): Said {
   const sent = signal === 'none' ? 'nothing' : (signal ?? 'stop command');
-  const said = problem === undefined ? `${sent} sent` : `the next signal waits: ${problem}`;
+  const rung = leftAt === undefined ? `${sent} sent` : 'proxies learn first that it leaves';
+  const said = problem === undefined ? rung : `the next signal waits: ${problem}`;
   const why = goal === 'restart' ? 'restarting' : 'stopping';
   const state = wasReady(facts, handle) ? 'ONLINE' : stateUnready(handle);
   return { state, reason: 'stopping', message: `${why}: ${said}` };

@@ -23,6 +23,8 @@ export type SupervisorStep =
   | { readonly do: 'note-not-ready'; readonly run: number }
   /** Look whether the run listens on its port, and note the result. */
   | { readonly do: 'look-at-port'; readonly run: number }
+  /** Begin a stop that waits until proxies have seen that the instance leaves. */
+  | { readonly do: 'leave'; readonly run: number }
   /** Begin a stop by writing the stop command to standard input. Where that fails, the stop signal is sent at once. */
   | { readonly do: 'write-stop-command'; readonly run: number }
   /** Send the signal to the main processes or to everything of the run, and note when the runtime has taken it. */

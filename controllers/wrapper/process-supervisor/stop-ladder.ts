@@ -11,6 +11,7 @@
  *                                          `--------`----------> the rest, shells included
  * ```
  *
+ * Where the configuration says so, a process that is up has `expose.leaveSeconds` before the first rung.
  * A ladder without a stop command begins with the signal, and a ladder with a time of 0 begins with SIGKILL. The ladder
  * ends when nothing of the run lives. src/runtime/main-processes.ts draws which processes are main ones.
  *
@@ -34,7 +35,8 @@ const TRY_AGAIN_MS = 1000;
 
 /** Plans for a process that is up and not wanted. */
 export function planStop({ run, stop }: Handle, { stopping }: Up, now: number): SupervisorPlan {
-  const waitMs = stopping === null ? 0 : triedAgainInMs(stopping, now);
+  if (stopping === null && stop.leaveMs > 0 && stop.timeoutMs > 0) return { steps: [{ do: 'leave', run }] };
+  const waitMs = stopping === null ? 0 : firstInMs(stopping, stop, now);
   if (waitMs > 0) return { steps: [], recheckInMs: waitMs };
   if (stopping === null || stopping.signal === 'none') return { steps: [firstStep(stop, run)] };
   return planRung(stopping, stop, run, now);
@@ -75,7 +77,7 @@ export function nextSignal(
   now: number,
 ): { readonly signal: StopSignal; readonly inMs: number } {
   if (stopping.signal === 'none')
-    return { signal: stop.timeoutMs === 0 ? 'SIGKILL' : stop.signal, inMs: triedAgainInMs(stopping, now) };
+    return { signal: stop.timeoutMs === 0 ? 'SIGKILL' : stop.signal, inMs: firstInMs(stopping, stop, now) };
   if (stopping.signal === 'SIGKILL')
     return { signal: 'SIGKILL', inMs: stopping.signalledAt + KILL_AGAIN_MS - now };
   return isSignalLeft(stopping, stop)
@@ -86,7 +88,7 @@ export function nextSignal(
 /** Time until the first SIGKILL of a stop under way; null: SIGKILL was already sent. */
 export function killDueInMs(stopping: Stopping, stop: StopSettings, now: number): number | null {
   if (stopping.signal === 'SIGKILL') return null;
-  if (stopping.signal === 'none') return stop.timeoutMs;
+  if (stopping.signal === 'none') return Math.max(0, firstInMs(stopping, stop, now)) + stop.timeoutMs;
   // A signal that came late, because no daemon or no engine was there, has half of the time all the same.
   const signalAt = isSignalLeft(stopping, stop)
     ? Math.max(now, stopping.since + stop.timeoutMs / 2)
@@ -116,6 +118,12 @@ function lookEveryMs(ladder: Stopping | null, now: number): number {
 
 function triedAgainInMs({ problem, lookedAt = 0 }: Stopping, now: number): number {
   return problem === undefined ? 0 : lookedAt + TRY_AGAIN_MS - now;
+}
+
+/** Time until the first rung, or the next try of any rung. */
+function firstInMs(ladder: Stopping, stop: StopSettings, now: number): number {
+  const { leftAt } = ladder;
+  return Math.max(triedAgainInMs(ladder, now), leftAt === undefined ? 0 : leftAt + stop.leaveMs - now);
 }
 
 function sooner(plan: SupervisorPlan, recheckInMs: number): SupervisorPlan {

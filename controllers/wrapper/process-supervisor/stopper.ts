@@ -33,6 +33,17 @@ export class Stopper {
     }
   }
 
+  /** Begins the ladder, and says that its first rung waits. Throws Conflict when nothing of the run can live any more. */
+  leave(id: string, run: number): void {
+    const { clock, logger } = this.#parts;
+    const handle = this.#begun(id, run, clock.monotonic());
+    const seconds = handle.stop.leaveMs / 1000;
+    logger.info(
+      { instance: id },
+      `stopping ${id} (${handle.configurationName}) in ${seconds} s: proxies learn it first`,
+    );
+  }
+
   /** Sends the signal of the main processes to the rest of the run, once no main process lives. */
   async signalRest(id: string, run: number): Promise<void> {
     const { runtimes, clock, handles } = this.#parts;
@@ -77,10 +88,10 @@ export class Stopper {
   }
 
   /** Begins the ladder before its first rung, so that an exit that follows counts as requested. */
-  #begun(id: string, run: number): Handle {
+  #begun(id: string, run: number, leftAt?: number): Handle {
     const handle = this.#stoppable(id, run);
     if (ladderOf(handle) !== null) return handle;
-    const begun = climbed(handle, NOT_BEGUN);
+    const begun = climbed(handle, { ...NOT_BEGUN, ...(leftAt !== undefined && { leftAt }) });
     this.#parts.handles.put(begun);
     return begun;
   }

@@ -106,6 +106,10 @@ const OPERATION_IDS: Readonly<Record<string, string>> = {
   'GET /extensions/commands': 'listExtensionCommands',
   'POST /extensions/commands/:command': 'runExtensionCommand',
   'GET /audit': 'listAuditEntries',
+  'GET /discovery/prometheus': 'getPrometheusTargets',
+  'GET /discovery/traefik': 'getTraefikConfiguration',
+  'GET /discovery/haproxy': 'getHaproxyBackends',
+  'GET /discovery/addresses/:name': 'listAddresses',
   'GET /events': 'listEvents',
 };
 
@@ -150,6 +154,7 @@ export const TAGS: readonly Tag[] = [
     segments: ['commands', 'console'],
   },
   { name: 'Watch', description: 'The state as it changes.', segments: ['watch', 'events'] },
+  { name: 'Discovery', description: 'Addresses for proxies and monitoring.', segments: ['discovery'] },
   {
     name: 'Keys',
     description: 'The keys of this API, and the sessions of browsers and people.',

@@ -8,6 +8,7 @@ import { configurationFileRoutes } from './configuration-file-routes.js';
 import { configurationHistoryRoutes } from './configuration-history-routes.js';
 import { configurationOverrideRoutes } from './configuration-override-routes.js';
 import { configurationRoutes } from './configuration-routes.js';
+import { discoveryRoutes } from './discovery-routes.js';
 import { eventRoutes } from './event-routes.js';
 import { extensionRoutes } from './extension-routes.js';
 import { historyRoutes } from './history-routes.js';
@@ -47,6 +48,7 @@ export function apiRoutes(dependencies: ApiDependencies): readonly Route[] {
     ...extensionRoutes,
     ...auditRoutes,
     ...eventRoutes,
+    ...discoveryRoutes,
     ...commandRoutes,
     ...whyRoutes,
     ...historyRoutes,

@@ -32,6 +32,10 @@ READ GET /configurations/:name/file configuration
 READ GET /configurations/:name/history configuration
 READ GET /configurations/:name/history/diff configuration
 READ GET /configurations/:name/why configuration
+READ GET /discovery/addresses/:name configuration
+READ GET /discovery/haproxy filtered
+READ GET /discovery/prometheus filtered
+READ GET /discovery/traefik filtered
 READ GET /events filtered
 READ GET /extensions -
 READ GET /extensions/commands -

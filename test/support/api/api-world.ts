@@ -32,6 +32,7 @@ import type { AuditEntry, AuditTrail } from '../../../src/model/audit.js';
 import {
   type ConfigurationFileError,
   type ConfigurationFileWarning,
+  type ConfigurationInput,
   type ConfigurationRecord,
   type ConfigurationWarning,
   configurationRecordSchema,
@@ -373,8 +374,9 @@ export class ApiWorld {
     await this.#nodes.until(await this.store.transact([{ do: 'put', key: nodeKey(nodeId), value }]));
   }
 
-  async addConfiguration(name: string): Promise<void> {
-    const configuration = configurationSchema.parse({ name, runtime: 'process', command: 'sleep 1' });
+  async addConfiguration(name: string, fields: Partial<ConfigurationInput> = {}): Promise<void> {
+    const input = { name, runtime: 'process', command: 'sleep 1', ...fields };
+    const configuration = configurationSchema.parse(input);
     const value: ConfigurationRecord = {
       configuration,
       sourceFile: `${name}.json`,

@@ -57,6 +57,12 @@ describe('an unknown field', () => {
 describe('%PORT% without availablePorts', () => {
   const STAYS = '%PORT% stays as it is: without availablePorts the instance has no port';
 
+  it('leaves proxies without an address', () => {
+    expect(warningsOf({ expose: { path: '/' } })).toEqual([
+      expect.stringContaining('no proxy learns of its instances: without availablePorts they have no port'),
+    ]);
+  });
+
   it('is named in the command and in the environment', () => {
     expect(warningsOf({}, 'serve --port %PORT%')).toEqual([`2:13: command: ${STAYS}`]);
     expect(warningsOf({ environmentVariables: { HOST: 'x', LISTEN: ':%PORT%' } })).toEqual([

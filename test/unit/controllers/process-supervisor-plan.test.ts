@@ -73,7 +73,7 @@ const configured = (configuration: Partial<ConfigurationInput>, assignment: Part
 });
 /** Wanted with the stop settings of its handle. */
 const wantedToStop = (
-  { command, signal, timeoutMs, to }: StopSettings,
+  { command, signal, timeoutMs, leaveMs, to }: StopSettings,
   goal: Assignment['goal'] = 'stop',
   restartToken = 0,
 ) =>
@@ -83,6 +83,10 @@ const wantedToStop = (
       stopSignal: signal,
       stopTimeoutSeconds: timeoutMs / 1000,
       stopTo: to,
+      ...(leaveMs > 0 && {
+        availablePorts: { min: 30_000, max: 30_000 },
+        expose: { host: 'a', leaveSeconds: leaveMs / 1000 },
+      }),
     },
     { goal, restartToken },
   );
@@ -388,6 +392,19 @@ describe('the plan of the process supervisor', () => {
       expect(ending(WITH_COMMAND)).toEqual(['stop command to run 1']);
       expect(ending({ signal: 'SIGINT' })).toEqual(['SIGINT to run 1']);
       expect(ending({ ...WITH_COMMAND, timeoutMs: 0 })).toEqual(['SIGKILL to all of run 1']);
+    });
+
+    it('waits for proxies to see that the instance leaves, then climbs with all of its time', () => {
+      const leaving = (agoMs: number, fields: Partial<StopSettings> = {}) =>
+        ending({ leaveMs: 20_000, ...fields }, { stopping: { ...stopping('none', 0), leftAt: NOW - agoMs } });
+      expect(ending({ leaveMs: 20_000 })).toEqual(['leave']);
+      expect(leaving(0)).toEqual(['look again in 20000 ms']);
+      expect(leaving(20_000)).toEqual(['SIGTERM to run 1']);
+      expect(leaving(20_000, WITH_COMMAND)).toEqual(['stop command to run 1']);
+      expect(ending({ leaveMs: 20_000, timeoutMs: 0 })).toEqual(['SIGKILL to all of run 1']);
+      expect(ending({ leaveMs: 20_000 }, { stopping: stopping('SIGTERM', 0) })).toEqual([
+        'look again in 10000 ms',
+      ]);
     });
 
     it('sends the signal after half of the time, and SIGKILL when all of it is over', () => {

@@ -81,7 +81,7 @@ describe('what a supervisor says of a run', () => {
       'one that began with a command',
       {
         handle: running(
-          { stop: { command: 'stop', signal: 'SIGINT', timeoutMs: 30_000, to: 'main' } },
+          { stop: { command: 'stop', signal: 'SIGINT', timeoutMs: 30_000, leaveMs: 0, to: 'main' } },
           { stopping: { signal: null, begunAt: 0, signalledAt: NOW - 4000, since: NOW - 4000 } },
         ),
         desired: desired({ goal: 'stop' }),

@@ -42,6 +42,7 @@ const OTHER: { readonly [Field in keyof Required<Input>]: NonNullable<Input[Fiel
   stopSignal: 'SIGINT',
   stopTimeoutSeconds: 7,
   stopTo: 'all',
+  expose: { host: 'seven.example.org' },
   restartPolicy: 'never',
   readiness: { tcpPort: 7007 },
   update: { strategy: 'rolling' },

@@ -1,0 +1,113 @@
+/**
+ * The addresses of what serves, in the forms that proxies and monitoring read. What is about to end has left them: a stop
+ * was asked for, or a restart, or a newer content has taken its place. Pure.
+ */
+
+import type { Expose } from '../model/expose.js';
+import { type InstanceRecord, isServing } from '../model/instance.js';
+import { hostPort } from '../model/plain/host-port.js';
+import type { Reads } from './reads.js';
+
+export interface Endpoint {
+  readonly id: string;
+  readonly configuration: string;
+  readonly node: string;
+  /** `host:port`; an IPv6 address stands in brackets. */
+  readonly address: string;
+}
+
+type Needs = Pick<Reads, 'configurations' | 'instances' | 'instancesByConfiguration'>;
+
+/** The endpoints of one configuration, in order of their ids. */
+export function endpointsOf(needs: Needs, configuration: string): Endpoint[] {
+  const records = [...needs.instancesByConfiguration.get(configuration)].flatMap(
+    (id) => needs.instances.get(id)?.value ?? [],
+  );
+  const staying = records.filter(isStaying);
+  const current = staying.filter(({ outdated }) => outdated !== true);
+  return (current.length > 0 ? current : staying)
+    .flatMap(({ id, placement }) => {
+      if (placement === null || placement.port === null) return [];
+      const { nodeId: node, hostAddress, port } = placement;
+      return [{ id, configuration, node, address: hostPort(hostAddress, port) }];
+    })
+    .sort((a, b) => (a.id < b.id ? -1 : 1));
+}
+
+function isStaying(record: InstanceRecord): boolean {
+  const { desired, status } = record;
+  return isServing(record) && desired.goal === 'run' && !status.awaitsRestart && status.reason !== 'stopping';
+}
+
+/** The groups of targets that Prometheus reads by `http_sd_configs`. */
+export function prometheusOf(endpoints: readonly Endpoint[]) {
+  return endpoints.map(({ id, configuration, node, address }) => ({
+    targets: [address],
+    labels: {
+      __meta_drover_configuration: configuration,
+      __meta_drover_instance: id,
+      __meta_drover_node: node,
+    },
+  }));
+}
+
+/** A configuration with an `expose` block, and its endpoints. */
+export interface Exposed {
+  readonly name: string;
+  readonly expose: Expose;
+  readonly endpoints: readonly Endpoint[];
+}
+
+/** All exposed configurations that `sees` lets pass, by name. */
+export function exposedOf(needs: Needs, sees: (name: string) => boolean): Exposed[] {
+  return [...needs.configurations.entries()]
+    .flatMap(([name, { value }]) => {
+      const { expose } = value.configuration;
+      return expose === undefined || !sees(name)
+        ? []
+        : [{ name, expose, endpoints: endpointsOf(needs, name) }];
+    })
+    .sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** The dynamic configuration that Traefik reads by its HTTP provider. It refuses empty groups, which are left out. */
+export function traefikOf(exposed: readonly Exposed[]) {
+  const served = exposed.filter(({ endpoints }) => endpoints.length > 0);
+  if (served.length === 0) return {};
+  return {
+    http: {
+      routers: Object.fromEntries(
+        served.map(({ name, expose }) => [name, { rule: traefikRule(expose), service: name }]),
+      ),
+      services: Object.fromEntries(
+        served.map(({ name, endpoints }) => [
+          name,
+          { loadBalancer: { servers: endpoints.map(({ address }) => ({ url: `http://${address}` })) } },
+        ]),
+      ),
+    },
+  };
+}
+
+function traefikRule({ host, path }: Expose): string {
+  const ofHost = host?.startsWith('*.')
+    ? `HostRegexp(\`^[^.]+\\.${host.slice(2).replaceAll('.', '\\.')}$\`)`
+    : host === undefined
+      ? []
+      : `Host(\`${host}\`)`;
+  return [ofHost, path === undefined ? [] : `PathPrefix(\`${path}\`)`].flat().join(' && ');
+}
+
+/** The backends of HAProxy, one for each exposed configuration, to be included in its configuration. */
+export function haproxyOf(exposed: readonly Exposed[]): string {
+  return exposed
+    .map(({ name, endpoints }) =>
+      [
+        `backend ${name}`,
+        '    balance roundrobin',
+        ...endpoints.map(({ id, address }) => `    server ${id} ${address} check`),
+        '',
+      ].join('\n'),
+    )
+    .join('\n');
+}
