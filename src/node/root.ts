@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { access, chmod, constants, mkdir, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { fileReason } from '../configuration-files/file-reason.js';
-import { hasFileCode } from '../files/system-error.js';
+import { hasFileCode, ignoring } from '../files/system-error.js';
 import { DroverError } from '../model/errors.js';
 import { lockKeyOf, shortDirectoryOf } from './hidden-names.js';
 import { refuseIfOpen } from './private-path.js';
@@ -162,9 +162,7 @@ async function closeRunning(path: string): Promise<void> {
  * parent, as in /proc.
  */
 async function makeDirectory(path: string, mode?: number): Promise<void> {
-  await mkdir(path, mode).catch((error: unknown) => {
-    if (!hasFileCode(error, 'EEXIST')) throw error;
-  });
+  await mkdir(path, mode).catch(ignoring('EEXIST'));
   // The trailing slash makes the answer ENOTDIR for anything but a directory.
   await access(`${path}/`, constants.R_OK | constants.W_OK | constants.X_OK);
 }

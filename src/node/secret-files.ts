@@ -7,7 +7,7 @@ import { basename, join } from 'node:path';
 import { fileReason } from '../configuration-files/file-reason.js';
 import { readRegular } from '../files/read-regular.js';
 import { replaceFile } from '../files/replace-file.js';
-import { hasFileCode, ignoreMissing, isDiskClosed, isMissing } from '../files/system-error.js';
+import { hasFileCode, ignoreMissing, ignoring, isDiskClosed, isMissing } from '../files/system-error.js';
 import { DroverError } from '../model/errors.js';
 import { refuseIfOpen } from './private-path.js';
 import { dropSum, noteOf } from './secret-sum.js';
@@ -82,9 +82,7 @@ class SecretTextFile {
   /** Resolves when the text is on disk. Throws DRV_NODE_ROOT_UNUSABLE; then the former content stays. */
   async write(text: string): Promise<void> {
     try {
-      await mkdir(this.#directory, { mode: 0o700 }).catch((error: unknown) => {
-        if (!hasFileCode(error, 'EEXIST')) throw error;
-      });
+      await mkdir(this.#directory, { mode: 0o700 }).catch(ignoring('EEXIST'));
       await replaceFile(join(this.#directory, this.#file), text);
     } catch (error) {
       throw this.#unusable('written', error);

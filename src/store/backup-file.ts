@@ -9,7 +9,7 @@ import { crc32 } from 'node:zlib';
 import { z } from 'zod';
 import { readRegular } from '../files/read-regular.js';
 import { removeUnfinishedWrites, replaceFile } from '../files/replace-file.js';
-import { isMissing } from '../files/system-error.js';
+import { ignoreMissing } from '../files/system-error.js';
 import { DroverError, messageOf } from '../model/errors.js';
 import { problemOf } from '../model/public-message.js';
 import type { Entry, StoreState } from './store.js';
@@ -38,9 +38,7 @@ export interface Backup extends StoreState {
 export async function writeBackup(file: string, { entries, revision }: StoreState): Promise<void> {
   const body = entries.map(lineOf).join('');
   try {
-    const present = await stat(file).catch((error: unknown) => {
-      if (!isMissing(error)) throw error;
-    });
+    const present = await stat(file).catch(ignoreMissing);
     if (present?.isFile() === false) throw new Error('it is not a regular file');
     await removeUnfinishedWrites(dirname(file), CUT_OFF_MS);
     await replaceFile(file, `${headOf({ revision, entries: entries.length }, body)}\n${body}`);

@@ -1,4 +1,5 @@
 /** An index over a mirror: ids grouped by keys that are computed from the value, kept up to date change by change. */
+import { attempt } from '../model/plain/attempt.js';
 
 /** What readers of an index may use; `Lookup` implements it. */
 export interface LookupReader<K> {
@@ -46,11 +47,7 @@ export class Lookup<T, K> implements LookupReader<K> {
 
   /** The groups of the earlier value: `keysOf` is pure, so it answers as it did then. */
   #keysBefore(id: string, value: T): readonly K[] {
-    try {
-      return this.#keysOf(value, id);
-    } catch {
-      return [];
-    }
+    return attempt(() => this.#keysOf(value, id), []);
   }
 
   #enter(key: K, id: string): void {

@@ -7,6 +7,7 @@ import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { isMissing } from '../files/system-error.js';
 import { type AuditEntry, type AuditTrail, auditEntrySchema } from '../model/audit.js';
 import { DroverError, messageOf } from '../model/errors.js';
+import { attempt } from '../model/plain/attempt.js';
 import { cutText } from '../model/words.js';
 import type { Logger } from './logger.js';
 import { toPlainText } from './plain-text.js';
@@ -126,12 +127,10 @@ function readEnd(path: string): AuditEntry[] {
 }
 
 function parseLine(line: string): AuditEntry[] {
-  try {
+  return attempt(() => {
     const { success, data } = auditEntrySchema.safeParse(JSON.parse(line));
     return success ? [data] : [];
-  } catch {
-    return [];
-  }
+  }, []);
 }
 
 /** The end of a file; empty when the file does not exist. */

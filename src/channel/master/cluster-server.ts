@@ -15,6 +15,7 @@ import type { Clock } from '../../loop/clock.js';
 import type { Part } from '../../loop/lifecycle.js';
 import type { AuditTrail } from '../../model/audit.js';
 import { DroverError } from '../../model/errors.js';
+import { attempt } from '../../model/plain/attempt.js';
 import { publicMessage } from '../../model/public-message.js';
 import type { Logger } from '../../telemetry/logger.js';
 import { MOST_QUESTION_BYTES } from '../protocol/frame-codec.js';
@@ -359,11 +360,7 @@ async function readJson(request: IncomingMessage): Promise<unknown> {
     request.on('end', resolve);
     request.on('close', () => reject(new DroverError('DRV_CHANNEL_CLOSED', 'the joining node hung up')));
   });
-  try {
-    return JSON.parse(Buffer.concat(chunks).toString('utf8'));
-  } catch {
-    return undefined;
-  }
+  return attempt(() => JSON.parse(Buffer.concat(chunks).toString('utf8')));
 }
 
 function sendJson(response: ServerResponse, status: number, value: unknown): void {

@@ -6,6 +6,7 @@ import { createPublicKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { z } from 'zod';
 import type { Clock } from '../../loop/clock.js';
 import { DroverError } from '../../model/errors.js';
+import { attempt } from '../../model/plain/attempt.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { CertificateMaker } from './certificate-thread.js';
 import { generatePrivateKey, type KeyPair } from './certificates.js';
@@ -192,22 +193,18 @@ function readAuthority(name: string, text: string): Known {
  * pair.
  */
 export function readServerPair(text: string | undefined): KeyPair | undefined {
-  try {
+  return attempt(() => {
     const { key, certificate } = serverSchema.parse(JSON.parse(text ?? ''));
     return isPair(key, new X509Certificate(certificate)) ? { key, certificate } : undefined;
-  } catch {
-    return undefined;
-  }
+  });
 }
 
 /** Reads the server's credential; undefined: it is unusable and must be made again. */
 function readServer(text: string | undefined, authority: X509Certificate): ServerCredential | undefined {
-  try {
+  return attempt(() => {
     const server = serverSchema.parse(JSON.parse(text ?? ''));
     const certificate = new X509Certificate(server.certificate);
     const isWhole = isIssuedBy(certificate, authority, 'server') && isPair(server.key, certificate);
     return isWhole ? server : undefined;
-  } catch {
-    return undefined;
-  }
+  });
 }

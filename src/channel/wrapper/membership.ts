@@ -9,6 +9,7 @@ import type { Clock } from '../../loop/clock.js';
 import { joinTokenIdSchema } from '../../model/cluster.js';
 import { DroverError } from '../../model/errors.js';
 import { nameSchema } from '../../model/names.js';
+import { attempt } from '../../model/plain/attempt.js';
 import { hostPort } from '../../model/plain/host-port.js';
 import type { Logger } from '../../telemetry/logger.js';
 import { PROTOCOL_VERSION } from '../protocol/messages.js';
@@ -271,9 +272,5 @@ function parseCredential(name: string, text: string): Credential {
 }
 
 function parseJoining(text: string | undefined): z.output<typeof joiningSchema> | undefined {
-  try {
-    return joiningSchema.parse(JSON.parse(text ?? ''));
-  } catch {
-    return undefined;
-  }
+  return attempt(() => joiningSchema.parse(JSON.parse(text ?? '')));
 }

@@ -3,6 +3,7 @@ import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { ConnectionOptions } from 'node:tls';
 import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
+import { attempt } from '../../model/plain/attempt.js';
 import { systemFailure } from './private-text.js';
 
 export type Trust =
@@ -47,11 +48,7 @@ export async function readCertificates(path: string, from: string): Promise<stri
 }
 
 export function isCertificate(pem: string): boolean {
-  try {
-    return new X509Certificate(pem).raw.length > 0;
-  } catch {
-    return false;
-  }
+  return attempt(() => new X509Certificate(pem).raw.length > 0, false);
 }
 
 /** Returns the SHA-256 of a PEM certificate, as `AB:CD:...`. */

@@ -5,7 +5,7 @@
 import { lstat, mkdir, realpath, rename, stat } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { ClientError, EXIT, usageError } from '../../command-tree/runs/client-error.js';
-import { isMissing } from '../../files/system-error.js';
+import { ignoreMissing, isMissing } from '../../files/system-error.js';
 import type { TreeItem } from '../../templates/tree/tree.js';
 import { systemFailure } from '../connection/private-text.js';
 
@@ -74,10 +74,7 @@ async function missingDirectories(
 ): Promise<ReadonlySet<string>> {
   const missing = new Set<string>();
   for (const { path, kind } of entries) {
-    const status = await lstat(join(target, path)).catch((error: unknown) => {
-      if (isMissing(error)) return undefined;
-      throw error;
-    });
+    const status = await lstat(join(target, path)).catch(ignoreMissing);
     if (status === undefined) {
       if (kind === 'directory') missing.add(path);
     } else if (kind === 'directory' ? !status.isDirectory() : !status.isFile()) {

@@ -1,11 +1,12 @@
 /** Reads a list of pm2 in JSON and maps it. It runs no code of an ecosystem file. */
-import { closeSync, openSync, readSync } from 'node:fs';
+import { readSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { dirname, extname } from 'node:path';
 import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
 import { fileReason } from '../../configuration-files/file-reason.js';
 import { JsonTextError, readJsonText } from '../../configuration-files/json-position.js';
+import { readOpen } from '../../files/processes.js';
 import { isMissing } from '../../files/system-error.js';
 import { shellWord } from '../../model/words.js';
 import type { Drafts } from '../draft.js';
@@ -55,20 +56,10 @@ async function readJson(file: string): Promise<unknown> {
 
 /** The kind of a file: binary when a zero byte is near its beginning. A path that is no file counts as missing. */
 function kindOf(path: string): FileKind {
-  let file: number;
-  try {
-    file = openSync(path, 'r');
-  } catch {
-    return 'missing';
-  }
-  try {
-    const bytes = Buffer.alloc(PEEK_BYTES);
-    return bytes.subarray(0, readSync(file, bytes)).includes(0) ? 'binary' : 'text';
-  } catch {
-    return 'missing';
-  } finally {
-    closeSync(file);
-  }
+  const bytes = Buffer.alloc(PEEK_BYTES);
+  const read = readOpen(path, (file) => readSync(file, bytes));
+  if (read === undefined) return 'missing';
+  return bytes.subarray(0, read).includes(0) ? 'binary' : 'text';
 }
 
 function usage(message: string): ClientError {

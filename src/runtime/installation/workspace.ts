@@ -11,6 +11,7 @@ import { join } from 'node:path';
 import { isMissing, systemCodeOf, toWriteError } from '../../files/system-error.js';
 import { DroverError, messageOf } from '../../model/errors.js';
 import { isInstanceId, type UserIds } from '../../model/names.js';
+import { attempt } from '../../model/plain/attempt.js';
 import type { ResolvedTemplate } from '../../model/template.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { TemplateCache } from '../../templates/transfer/cache.js';
@@ -385,12 +386,10 @@ interface Renewal {
 
 /** Removes the directory at once if it is empty, which spares the thread pool the work. False: it is not empty. */
 function removeIfEmpty(directory: string): boolean {
-  try {
+  return attempt(() => {
     rmdirSync(directory);
     return true;
-  } catch {
-    return false;
-  }
+  }, false);
 }
 
 function digestOf({ group, name, digest }: ResolvedTemplate): string {

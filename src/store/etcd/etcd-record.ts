@@ -5,6 +5,7 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { z } from 'zod';
 import { DroverError, messageOf } from '../../model/errors.js';
+import { attempt } from '../../model/plain/attempt.js';
 import type { Entry } from '../store.js';
 
 /**
@@ -70,9 +71,5 @@ export function encodeJson(value: object): Buffer {
  */
 export function decodeJson<T>(schema: z.ZodType<T>, value: Buffer | undefined): T | undefined {
   if (value === undefined) return undefined;
-  try {
-    return schema.safeParse(JSON.parse(value.toString())).data;
-  } catch {
-    return undefined;
-  }
+  return attempt(() => schema.safeParse(JSON.parse(value.toString())).data);
 }

@@ -12,7 +12,7 @@ import { randomBytes } from 'node:crypto';
 import { renameSync } from 'node:fs';
 import { mkdir, rename, rmdir } from 'node:fs/promises';
 import { syncPath } from '../../files/sync-path.js';
-import { ignoreMissing, systemCodeOf, toWriteError } from '../../files/system-error.js';
+import { ignoreMissing, ignoring, systemCodeOf, toWriteError } from '../../files/system-error.js';
 import { whileOpen } from '../../files/while-open.js';
 import { KeyedTurns } from '../../loop/keyed-turns.js';
 import type { Part } from '../../loop/lifecycle.js';
@@ -97,9 +97,7 @@ export class TemplateDirectory implements Part {
 
   /** Gives `work` a directory for unfinished work. `work` removes what it makes there. */
   async withStaging<T>(work: (staging: OpenDirectory) => Promise<T>): Promise<T> {
-    await mkdir(this.#stagingPath, { mode: 0o700 }).catch((error: unknown) => {
-      if (systemCodeOf(error) !== 'EEXIST') throw error;
-    });
+    await mkdir(this.#stagingPath, { mode: 0o700 }).catch(ignoring('EEXIST'));
     return await whileOpen(OpenDirectory.open(this.#stagingPath), work);
   }
 

@@ -17,6 +17,7 @@ import { ignoreMissing, toWriteError } from '../../files/system-error.js';
 import type { Backoff } from '../../loop/backoff.js';
 import type { Clock, TimerHandle } from '../../loop/clock.js';
 import { DroverError } from '../../model/errors.js';
+import { attempt } from '../../model/plain/attempt.js';
 import type { Logger } from '../../telemetry/logger.js';
 import { removeTree } from '../tree/remove-tree.js';
 import type { TreePlace } from '../tree/tree.js';
@@ -186,12 +187,8 @@ export class StorageCopy {
     const { directory, signal } = this.#options;
     this.#tree.distrust();
     if ((await this.#tree.read(signal).catch(() => null)) === null) return null;
-    try {
-      const text = await readFile(versionFileOf(directory), 'utf8');
-      return versionFileSchema.parse(JSON.parse(text)).version;
-    } catch {
-      return null;
-    }
+    const text = await readFile(versionFileOf(directory), 'utf8').catch(() => '');
+    return attempt(() => versionFileSchema.parse(JSON.parse(text)).version, null);
   }
 
   /** Keeps the time of the last need as the note's modification time, so that it outlives the process. */

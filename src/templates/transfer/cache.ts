@@ -11,6 +11,7 @@ import { abortable } from '../../loop/abortable.js';
 import type { Clock } from '../../loop/clock.js';
 import type { Part } from '../../loop/lifecycle.js';
 import { DroverError } from '../../model/errors.js';
+import { attempt } from '../../model/plain/attempt.js';
 import type { FetchCost } from '../../model/template.js';
 import type { Logger } from '../../telemetry/logger.js';
 import { isDigest } from '../tree/digest.js';
@@ -249,11 +250,8 @@ export class TemplateCache implements Part {
   /** Keeps the time of the last use as the tree's modification time, so that it outlives the process. */
   #touch(digest: string): void {
     const now = this.#clock.now() / 1000;
-    try {
-      utimesSync(this.directoryOf(digest), now, now);
-    } catch {
-      // The tree is gone. Its reader will notice that.
-    }
+    // The tree may be gone. Its reader will notice that.
+    attempt(() => utimesSync(this.directoryOf(digest), now, now));
   }
 
   async #measure(digest: string, signal: AbortSignal): Promise<MeasuredTree> {

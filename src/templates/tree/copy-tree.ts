@@ -6,7 +6,7 @@
 import { constants } from 'node:fs';
 import { chmod, chown, copyFile, link, lstat, mkdir, open } from 'node:fs/promises';
 import { syncPath } from '../../files/sync-path.js';
-import { systemCodeOf } from '../../files/system-error.js';
+import { ignoring, systemCodeOf } from '../../files/system-error.js';
 import { whileOpen } from '../../files/while-open.js';
 import { eachBounded, FILE_PARALLELISM } from '../../loop/each-bounded.js';
 import { DroverError } from '../../model/errors.js';
@@ -69,8 +69,6 @@ async function copy(from: string | Buffer, to: string | Buffer): Promise<void> {
 
 async function keepOwner(from: string, to: string): Promise<void> {
   const { mode, uid, gid } = await lstat(from);
-  await chown(to, uid, gid).catch((error: unknown) => {
-    if (systemCodeOf(error) !== 'EPERM') throw error;
-  });
+  await chown(to, uid, gid).catch(ignoring('EPERM'));
   await chmod(to, mode & 0o7777);
 }

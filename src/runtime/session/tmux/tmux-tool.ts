@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { join } from 'node:path';
 import type { ProcessStamp } from '../../../files/processes.js';
+import { attempt } from '../../../model/plain/attempt.js';
 import { STDIN_QUEUE_BYTES } from '../../process/stdin-queue.js';
 import type {
   ProgramCall,
@@ -206,11 +207,7 @@ function noSession(run: SessionRun): Error {
 }
 
 function readText(run: SessionRun, name: string): string | undefined {
-  try {
-    return readFileSync(join(run.directory, name), 'latin1');
-  } catch {
-    return undefined;
-  }
+  return attempt(() => readFileSync(join(run.directory, name), 'latin1'));
 }
 
 /**
