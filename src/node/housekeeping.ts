@@ -1,20 +1,18 @@
 /** Limits what a wrapper keeps on disk: removes logs of removed instances and unused template trees. */
 import { pruneLogs } from '../logs/prune.js';
-import type { Clock, TimerHandle } from '../loop/clock.js';
+import type { TimerHandle } from '../loop/clock.js';
 import type { Part } from '../loop/lifecycle.js';
-import type { Logger } from '../telemetry/logger.js';
+import type { Ambient } from '../telemetry/ambient.js';
 import type { TemplateCache } from '../templates/transfer/cache.js';
 
 const EVERY_MS = 600_000;
 const CACHE_MAX_BYTES = 10 * 1024 ** 3;
 const CACHE_MAX_AGE_MS = 30 * 86_400_000;
 
-interface HousekeepingOptions {
+interface HousekeepingOptions extends Ambient {
   readonly logsDirectory: string;
   readonly cache: TemplateCache;
   readonly inUse: () => { readonly instanceIds: ReadonlySet<string>; readonly digests: ReadonlySet<string> };
-  readonly clock: Clock;
-  readonly logger: Logger;
 }
 
 export class Housekeeping implements Part {

@@ -2,9 +2,9 @@
  * Measures every few seconds what each instance of the node uses: by its control group, by its runtime, or by its
  * processes, in this order. Starts no process. Logs when the memory limit ended a part of an instance.
  */
-import type { Clock, TimerHandle } from '../../loop/clock.js';
+import type { TimerHandle } from '../../loop/clock.js';
 import { type InstanceUsage, USAGE_EVERY_MS } from '../../model/run/instance-usage.js';
-import type { Logger } from '../../telemetry/logger.js';
+import type { Ambient } from '../../telemetry/ambient.js';
 import { keyOf, type RunId, type Runtime, type Usage } from '../runtime.js';
 import type { LedRun, ProcessUsage } from './process-usage.js';
 import type { ResourceLimits } from './resource-limits.js';
@@ -18,15 +18,13 @@ export interface SampledRun extends RunId {
   readonly pid: number | null;
 }
 
-interface UsageSamplerOptions {
+interface UsageSamplerOptions extends Ambient {
   /** The runs that live now. */
   readonly runs: () => Iterable<SampledRun>;
   readonly limits: ResourceLimits;
   readonly processes: Pick<ProcessUsage, 'read'>;
   /** Called after each pass with all samples, by instance id; not called while nothing runs. */
   readonly onSamples: (usages: ReadonlyMap<string, InstanceUsage>) => void;
-  readonly clock: Clock;
-  readonly logger: Logger;
 }
 
 /** The last sample of one run. */

@@ -13,6 +13,7 @@ import type { Part } from '../../loop/lifecycle.js';
 import { DroverError } from '../../model/errors.js';
 import { attempt } from '../../model/plain/attempt.js';
 import type { FetchCost } from '../../model/template.js';
+import type { Ambient } from '../../telemetry/ambient.js';
 import type { Logger } from '../../telemetry/logger.js';
 import { isDigest } from '../tree/digest.js';
 import { removeTree } from '../tree/remove-tree.js';
@@ -30,11 +31,9 @@ const MAX_BASE_ENTRIES = 200_000;
 /** The limit for the entries of all tree listings that are kept in memory. */
 const MAX_KEPT_ENTRIES = 100_000;
 
-export interface TemplateCacheOptions {
+export interface TemplateCacheOptions extends Ambient {
   /** `data/template-cache/`; made when missing. */
   readonly directory: string;
-  readonly logger: Logger;
-  readonly clock: Clock;
   /** The threads that hash the contents of arriving trees. */
   readonly packThreads: PackThreads;
   /** The limits for one template. */
