@@ -2,7 +2,7 @@
 import { resolve } from 'node:path';
 import { jsonText, plainLines } from '../command-tree/printed-text.js';
 import { ClientError, EXIT } from '../command-tree/runs/client-error.js';
-import { DroverError, messageOf } from '../model/errors.js';
+import { DroverError, messageOf, unusableRoot } from '../model/errors.js';
 import { countText, shellWord } from '../model/words.js';
 import type { Drafts } from './draft.js';
 import { type Judged, judgeDrafts } from './judge.js';
@@ -83,7 +83,7 @@ function failureOf({ items }: ImportReport): ClientError | undefined {
 
 function unreadable(root: string, error: unknown): DroverError {
   if (error instanceof DroverError) return error;
-  return new DroverError('DRV_NODE_ROOT_UNUSABLE', `${root} cannot be read: ${messageOf(error)}`);
+  return unusableRoot(`${root} cannot be read: ${messageOf(error)}`);
 }
 
 const STATES: Readonly<Record<ItemState, string>> = {

@@ -119,6 +119,17 @@ export class DroverError extends Error {
   }
 }
 
+const errorOf =
+  (code: ErrorCode) =>
+  (message: string, options?: { cause?: unknown }): DroverError =>
+    new DroverError(code, message, options);
+
+/** The errors that many parts throw. The message is as that of DroverError. */
+export const invalidRequest = errorOf('DRV_REQUEST_INVALID');
+export const invalidNodeConfiguration = errorOf('DRV_NODE_CONFIG_INVALID');
+export const unusableRoot = errorOf('DRV_NODE_ROOT_UNUSABLE');
+export const corruptStore = errorOf('DRV_STORE_CORRUPT');
+
 /** The HTTP status of answers with this code. */
 export function statusOfCode(code: ErrorCode): number {
   return STATUS_BY_CODE[code];

@@ -9,7 +9,7 @@ import { fileReason } from '../configuration-files/file-reason.js';
 import { ownUser } from '../files/own-user.js';
 import { readRegular } from '../files/read-regular.js';
 import { hasFileCode, ignoreMissing, isMissing } from '../files/system-error.js';
-import { DroverError } from '../model/errors.js';
+import { type DroverError, unusableRoot } from '../model/errors.js';
 import { dropSum, noteOf } from './secret-sum.js';
 
 /** A fixed path instead of os.tmpdir(): a daemon with another TMPDIR must find the sockets of the former daemon. */
@@ -94,5 +94,5 @@ function ignoreExisting(error: unknown): void {
 }
 
 function unusable(path: string, problem: string): DroverError {
-  return new DroverError('DRV_NODE_ROOT_UNUSABLE', `${path} cannot be used: ${problem}`);
+  return unusableRoot(`${path} cannot be used: ${problem}`);
 }

@@ -10,7 +10,7 @@ import { z } from 'zod';
 import { fileReason } from '../configuration-files/file-reason.js';
 import { lockOpenFile } from '../files/lock-open-file.js';
 import { readBootId, readProcess } from '../files/processes.js';
-import { DroverError } from '../model/errors.js';
+import { DroverError, unusableRoot } from '../model/errors.js';
 import { attempt } from '../model/plain/attempt.js';
 import type { RootPaths } from './root.js';
 
@@ -97,7 +97,7 @@ function isSeen({ pid, startTime, bootId }: Holder): boolean {
 }
 
 function unusable(path: string, problem: string): DroverError {
-  return new DroverError('DRV_NODE_ROOT_UNUSABLE', `${path} cannot be locked: ${problem}`);
+  return unusableRoot(`${path} cannot be locked: ${problem}`);
 }
 
 async function locked({ root, lockFile }: RootPaths): Promise<DroverError> {

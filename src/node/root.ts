@@ -7,7 +7,7 @@ import { access, chmod, constants, mkdir, realpath, stat } from 'node:fs/promise
 import { basename, dirname, join, resolve } from 'node:path';
 import { fileReason } from '../configuration-files/file-reason.js';
 import { hasFileCode, ignoring } from '../files/system-error.js';
-import { DroverError } from '../model/errors.js';
+import { type DroverError, unusableRoot } from '../model/errors.js';
 import { lockKeyOf, shortDirectoryOf } from './hidden-names.js';
 import { refuseIfOpen } from './private-path.js';
 
@@ -175,7 +175,7 @@ async function isDirectory(path: string): Promise<boolean> {
 }
 
 function unusable(path: string, problem: string, cause?: unknown): DroverError {
-  return new DroverError('DRV_NODE_ROOT_UNUSABLE', `${path}: ${problem}`, { cause });
+  return unusableRoot(`${path}: ${problem}`, { cause });
 }
 
 /**

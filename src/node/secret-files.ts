@@ -8,7 +8,7 @@ import { fileReason } from '../configuration-files/file-reason.js';
 import { readRegular } from '../files/read-regular.js';
 import { replaceFile } from '../files/replace-file.js';
 import { hasFileCode, ignoreMissing, ignoring, isDiskClosed, isMissing } from '../files/system-error.js';
-import { DroverError } from '../model/errors.js';
+import { type DroverError, unusableRoot } from '../model/errors.js';
 import { refuseIfOpen } from './private-path.js';
 import { dropSum, noteOf } from './secret-sum.js';
 
@@ -31,7 +31,7 @@ export class SecretDirectory {
  */
 export function hexFile(path: string, cure: string): Pick<SecretTextFile, 'name' | 'read' | 'write'> {
   const unusable = (problem: string, cause?: unknown): DroverError =>
-    new DroverError('DRV_NODE_ROOT_UNUSABLE', `${path} cannot be used: ${problem}; ${cure}`, { cause });
+    unusableRoot(`${path} cannot be used: ${problem}; ${cure}`, { cause });
   return {
     name: path,
     read: async () => {
@@ -94,11 +94,7 @@ class SecretTextFile {
   }
 
   #unusable(what: 'read' | 'written', cause: unknown): DroverError {
-    return new DroverError(
-      'DRV_NODE_ROOT_UNUSABLE',
-      `${this.name} cannot be ${what}: ${fileReason(cause)}; ${cureOf(cause)}`,
-      { cause },
-    );
+    return unusableRoot(`${this.name} cannot be ${what}: ${fileReason(cause)}; ${cureOf(cause)}`, { cause });
   }
 }
 

@@ -10,7 +10,7 @@ import { z } from 'zod';
 import { readRegular } from '../files/read-regular.js';
 import { removeUnfinishedWrites, replaceFile } from '../files/replace-file.js';
 import { ignoreMissing } from '../files/system-error.js';
-import { DroverError, messageOf } from '../model/errors.js';
+import { corruptStore, DroverError, messageOf } from '../model/errors.js';
 import { problemOf } from '../model/public-message.js';
 import type { Entry, StoreState } from './store.js';
 
@@ -66,8 +66,7 @@ export async function readBackup(file: string): Promise<Backup> {
       throw new Error('its checksum is wrong: the file was changed after it was written');
     return { entries, revision: head.revision, isChecked };
   } catch (error) {
-    throw new DroverError(
-      'DRV_STORE_CORRUPT',
+    throw corruptStore(
       `${file} is no whole backup of a store: ${problemOf(error)}; nothing was changed, take another backup`,
     );
   }

@@ -4,7 +4,7 @@
  * with `until(revision)` to read their own writes. A value that does not decode is set aside: readers do not see it as
  * an entry, and it stays in the store as it is.
  */
-import { DroverError } from '../model/errors.js';
+import { corruptStore, DroverError } from '../model/errors.js';
 import { problemOf } from '../model/public-message.js';
 import { Lookup, type LookupReader } from './lookup.js';
 import { RevisionGate } from './revision-gate.js';
@@ -302,7 +302,7 @@ function throwUncaught(error: unknown): void {
 }
 
 function throwUncaughtProblem(id: string, { problem }: SetAside): void {
-  throwUncaught(new DroverError('DRV_STORE_CORRUPT', `the stored value of ${id} is not valid: ${problem}`));
+  throwUncaught(corruptStore(`the stored value of ${id} is not valid: ${problem}`));
 }
 
 export interface SetAside {

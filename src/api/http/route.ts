@@ -15,7 +15,7 @@ import { z } from 'zod';
 import { fieldName, moreText, readerOf } from '../../configuration-files/problems.js';
 import type { MaybePromise } from '../../loop/maybe-promise.js';
 import type { KeyScope } from '../../model/access/key-scopes.js';
-import { DroverError, type ErrorCode } from '../../model/errors.js';
+import { type ErrorCode, invalidRequest } from '../../model/errors.js';
 import type { RouteNeeds } from '../dependencies.js';
 import { BodyStream } from './body-stream.js';
 
@@ -122,7 +122,9 @@ interface RouteCall<Params, Query, Body> {
   readonly request: FastifyRequest;
 }
 
-interface RouteSpec<P, Q, B> extends RouteDescription {
+interface RouteSpec<P, Q, B> extends Omit<RouteDescription, 'method'> {
+  /** Default: GET. */
+  readonly method?: Method;
   readonly params?: z.ZodType<P>;
   readonly query?: z.ZodType<Q>;
   readonly body?: z.ZodType<B>;
@@ -145,7 +147,8 @@ interface RouteSpec<P, Q, B> extends RouteDescription {
 }
 
 /** Binds a handler to its schemas and hides their types, so that all routes fit into one table. */
-export function defineRoute<P, Q, B>(spec: RouteSpec<P, Q, B>): Route {
+export function defineRoute<P, Q, B>(described: RouteSpec<P, Q, B>): Route {
+  const spec = { method: 'GET' as const, ...described };
   const callOf = callReader(spec);
   const register = (server: FastifyInstance, needs: RouteNeeds): void =>
     addRoute(server, spec, (request, reply) => {
@@ -159,7 +162,7 @@ export function defineRoute<P, Q, B>(spec: RouteSpec<P, Q, B>): Route {
 
 function addRoute<P, Q, B>(
   server: FastifyInstance,
-  spec: RouteSpec<P, Q, B>,
+  spec: RouteSpec<P, Q, B> & Pick<RouteDescription, 'method'>,
   handler: RouteHandlerMethod,
 ): void {
   const isTimed = [spec.isUntimed, spec.bodyStream, spec.answerStream].every((is) => is !== true);
@@ -226,9 +229,6 @@ function partReader<T>(
       const place = path.length === 0 ? part : `${part} field ${fieldName(path)}`;
       return `${place}: ${message}`;
     });
-    throw new DroverError(
-      'DRV_REQUEST_INVALID',
-      faults.join('; ') + moreText(more + first.length - faults.length),
-    );
+    throw invalidRequest(faults.join('; ') + moreText(more + first.length - faults.length));
   };
 }

@@ -52,7 +52,6 @@ const ROLLBACK = {
 
 export const configurationHistoryRoutes: readonly Route[] = [
   defineRoute({
-    method: 'GET',
     path: '/configurations/:name/history',
     scope: 'READ',
     reach: 'configuration',
@@ -68,7 +67,6 @@ export const configurationHistoryRoutes: readonly Route[] = [
     handle: ({ params }, needs) => configurationHistory(needs, params.name),
   }),
   defineRoute({
-    method: 'GET',
     path: '/configurations/:name/history/diff',
     scope: 'READ',
     reach: 'configuration',

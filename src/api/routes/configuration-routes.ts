@@ -69,7 +69,6 @@ export type BatchOutcome = z.output<typeof batchOutcomeSchema>;
 
 export const configurationRoutes: readonly Route[] = [
   defineRoute({
-    method: 'GET',
     path: '/configurations',
     scope: 'READ',
     reach: 'filtered',
@@ -82,7 +81,6 @@ export const configurationRoutes: readonly Route[] = [
         .map(([, { value }]) => value.configuration),
   }),
   defineRoute({
-    method: 'GET',
     path: '/configurations/:name',
     scope: 'READ',
     reach: 'configuration',
@@ -202,7 +200,6 @@ export const configurationRoutes: readonly Route[] = [
     },
   }),
   defineRoute({
-    method: 'GET',
     path: '/configurations/:name/diff',
     scope: 'READ',
     reach: 'configuration',
@@ -215,7 +212,6 @@ export const configurationRoutes: readonly Route[] = [
       diffOf(needs, params.name, shownTo(request, query.values === 'true')),
   }),
   defineRoute({
-    method: 'GET',
     path: '/configurations/:name/file',
     scope: 'READ',
     reach: 'configuration',
@@ -232,7 +228,6 @@ export const configurationRoutes: readonly Route[] = [
     },
   }),
   defineRoute({
-    method: 'GET',
     path: '/configurations/:name/broken-file',
     scope: 'READ',
     reach: 'configuration',

@@ -91,7 +91,6 @@ const sessionParams = z.object({
 
 export const sessionRoutes: readonly Route[] = [
   defineRoute({
-    method: 'GET',
     path: '/whoami',
     scope: 'READ',
     reach: 'filtered',
@@ -113,7 +112,6 @@ export const sessionRoutes: readonly Route[] = [
     },
   }),
   defineRoute({
-    method: 'GET',
     path: '/sessions',
     scope: 'READ',
     reach: 'filtered',

@@ -69,7 +69,6 @@ export type BegunSync = z.output<typeof clusterSyncAnswer>;
 
 export const templateRoutes: readonly Route[] = [
   defineRoute({
-    method: 'GET',
     path: '/templates',
     scope: 'READ',
     summary: 'All local templates, by group.',
@@ -83,7 +82,6 @@ export const templateRoutes: readonly Route[] = [
     },
   }),
   defineRoute({
-    method: 'GET',
     path: '/templates/:group/:name',
     scope: 'READ',
     summary: 'The path of a template, and whether it exists.',
@@ -97,7 +95,6 @@ export const templateRoutes: readonly Route[] = [
     }),
   }),
   defineRoute({
-    method: 'GET',
     path: '/templates/:group/:name/users',
     scope: 'READ',
     summary: 'The configurations that may install a template. The template need not exist.',
@@ -199,7 +196,6 @@ export const templateRoutes: readonly Route[] = [
     },
   }),
   defineRoute({
-    method: 'GET',
     path: '/templates/sync',
     scope: 'READ',
     summary: 'The latest sync to the cluster, node by node.',

@@ -11,7 +11,7 @@ import type { KeyPair } from '../../channel/trust/certificates.js';
 import { fileReason } from '../../configuration-files/file-reason.js';
 import type { Clock, TimerHandle } from '../../loop/clock.js';
 import type { Part } from '../../loop/lifecycle.js';
-import { DroverError, messageOf } from '../../model/errors.js';
+import { DroverError, invalidNodeConfiguration, messageOf } from '../../model/errors.js';
 import type { Logger } from '../../telemetry/logger.js';
 import { TLS_VERSIONS } from './tls-versions.js';
 
@@ -183,7 +183,7 @@ function parseKey(path: string, text: string): KeyObject {
 }
 
 function refusal(field: 'certificate' | 'key', path: string, problem: string, cause?: unknown): DroverError {
-  return new DroverError('DRV_NODE_CONFIG_INVALID', `config.json: apiTls.${field}: ${path} ${problem}`, {
+  return invalidNodeConfiguration(`config.json: apiTls.${field}: ${path} ${problem}`, {
     cause,
   });
 }

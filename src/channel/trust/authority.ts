@@ -5,7 +5,7 @@
 import { createPublicKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { z } from 'zod';
 import type { Clock } from '../../loop/clock.js';
-import { DroverError } from '../../model/errors.js';
+import { unusableRoot } from '../../model/errors.js';
 import { attempt } from '../../model/plain/attempt.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { CertificateMaker } from './certificate-thread.js';
@@ -179,8 +179,7 @@ function readAuthority(name: string, text: string): Known {
     if (!certificate.verify(certificate.publicKey)) throw new Error('the certificate was changed');
     return { pair: { key, certificate: certificate.toString() }, certificate };
   } catch (cause) {
-    throw new DroverError(
-      'DRV_NODE_ROOT_UNUSABLE',
+    throw unusableRoot(
       `${name} is damaged, and with another authority no node of the cluster could connect: restore it from a ` +
         'backup, or delete it and let every node join again',
       { cause },

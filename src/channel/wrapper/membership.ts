@@ -7,7 +7,7 @@ import { createPublicKey, sign, X509Certificate } from 'node:crypto';
 import { z } from 'zod';
 import type { Clock } from '../../loop/clock.js';
 import { joinTokenIdSchema } from '../../model/cluster.js';
-import { DroverError } from '../../model/errors.js';
+import { DroverError, invalidNodeConfiguration, unusableRoot } from '../../model/errors.js';
 import { nameSchema } from '../../model/names.js';
 import { attempt } from '../../model/plain/attempt.js';
 import { hostPort } from '../../model/plain/host-port.js';
@@ -75,14 +75,12 @@ export class Membership {
     const text = await memberFile.read();
     this.#credential = text === undefined ? undefined : parseCredential(memberFile.name, text);
     if (this.#credential === undefined && token === undefined)
-      throw new DroverError(
-        'DRV_NODE_CONFIG_INVALID',
+      throw invalidNodeConfiguration(
         `config.json: isMasterNode is false, and this node has not joined the master at ${this.masterAddress} yet: run ` +
           '"drover token" on the master, then "drover join <token> --master host:port" here',
       );
     if (this.#credential !== undefined && this.#credential.nodeId !== nodeId && token === undefined)
-      throw new DroverError(
-        'DRV_NODE_CONFIG_INVALID',
+      throw invalidNodeConfiguration(
         `config.json: nodeId is ${nodeId}, but this node joined as ${this.#credential.nodeId}: set it back, or join ` +
           'again with a new token',
       );
@@ -263,8 +261,7 @@ function parseCredential(name: string, text: string): Credential {
       throw new Error('its key and certificates do not belong together');
     return credential;
   } catch (cause) {
-    throw new DroverError(
-      'DRV_NODE_ROOT_UNUSABLE',
+    throw unusableRoot(
       `${name} is damaged: delete it, run "cluster forget" for this node on the master, and join again with a new token`,
       { cause },
     );

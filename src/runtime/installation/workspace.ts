@@ -9,7 +9,7 @@ import { existsSync, lchownSync, lstatSync, mkdirSync, renameSync, rmdirSync } f
 import { chmod, mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isMissing, systemCodeOf, toWriteError } from '../../files/system-error.js';
-import { DroverError, messageOf } from '../../model/errors.js';
+import { DroverError, invalidRequest, messageOf } from '../../model/errors.js';
 import { isInstanceId, type UserIds } from '../../model/names.js';
 import { attempt } from '../../model/plain/attempt.js';
 import type { ResolvedTemplate } from '../../model/template.js';
@@ -366,7 +366,7 @@ export class Workspaces {
 
   #directoryOf(instanceId: string): string {
     if (!isInstanceId(instanceId)) {
-      throw new DroverError('DRV_REQUEST_INVALID', `${instanceId} is no instance id`);
+      throw invalidRequest(`${instanceId} is no instance id`);
     }
     return join(this.#running, instanceId);
   }

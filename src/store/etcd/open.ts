@@ -5,7 +5,7 @@
 import { whileOpen } from '../../files/while-open.js';
 import type { Clock } from '../../loop/clock.js';
 import { pause } from '../../loop/pause.js';
-import { DroverError, messageOf } from '../../model/errors.js';
+import { DroverError, invalidNodeConfiguration, messageOf } from '../../model/errors.js';
 import type { Logger } from '../../telemetry/logger.js';
 import { RepeatedLog } from '../../telemetry/repeated-log.js';
 import type { WriteObserver } from '../embedded-store.js';
@@ -165,8 +165,7 @@ async function untilSole(options: OpenEtcdStoreOptions, { entries }: Snapshot): 
   for (let looks = 0; !signal.aborted; looks++) {
     const other = masterOf(found?.value);
     if (other === undefined || !isOther(other, own)) return;
-    if (looks > MOST_LOOKS)
-      throw new DroverError('DRV_NODE_CONFIG_INVALID', `config.json: nodeId: ${describeOther(other)}`);
+    if (looks > MOST_LOOKS) throw invalidNodeConfiguration(`config.json: nodeId: ${describeOther(other)}`);
     const line = `it waits: another process of node ${own.nodeId} is up, or has ended a moment ago`;
     onDelay?.(line);
     if (looks === 0) logger?.info(line);

@@ -10,7 +10,7 @@ import { isMissing } from '../../files/system-error.js';
 import { abortable } from '../../loop/abortable.js';
 import type { Clock } from '../../loop/clock.js';
 import type { Part } from '../../loop/lifecycle.js';
-import { DroverError } from '../../model/errors.js';
+import { DroverError, invalidRequest } from '../../model/errors.js';
 import { attempt } from '../../model/plain/attempt.js';
 import type { FetchCost } from '../../model/template.js';
 import type { Ambient } from '../../telemetry/ambient.js';
@@ -112,7 +112,7 @@ export class TemplateCache implements Part {
    * digest.
    */
   directoryOf(digest: string): string {
-    if (!isDigest(digest)) throw new DroverError('DRV_REQUEST_INVALID', `${digest} is no template digest`);
+    if (!isDigest(digest)) throw invalidRequest(`${digest} is no template digest`);
     return join(this.#directory, nameOfTree(digest));
   }
 
