@@ -129,6 +129,9 @@ export const invalidRequest = errorOf('DRV_REQUEST_INVALID');
 export const invalidNodeConfiguration = errorOf('DRV_NODE_CONFIG_INVALID');
 export const unusableRoot = errorOf('DRV_NODE_ROOT_UNUSABLE');
 export const corruptStore = errorOf('DRV_STORE_CORRUPT');
+export const channelClosed = errorOf('DRV_CHANNEL_CLOSED');
+export const storeClosed = errorOf('DRV_STORE_CLOSED');
+export const templateUnknown = errorOf('DRV_TEMPLATE_UNKNOWN');
 
 /** The HTTP status of answers with this code. */
 export function statusOfCode(code: ErrorCode): number {

@@ -2,7 +2,7 @@
  * The common part of every embedded store. It checks transactions in memory, commits them in groups by `write`, and
  * only then shows them to readers and watchers. A backend says how a group reaches the disk.
  */
-import { DroverError } from '../model/errors.js';
+import { DroverError, storeClosed } from '../model/errors.js';
 import type { Accepted, KeyTable } from './key-table.js';
 import type { ChangeBatch, Entry, Operation, Store } from './store.js';
 import type { ChangeHistory } from './watch.js';
@@ -155,7 +155,7 @@ export abstract class EmbeddedStore implements Store {
   }
 
   #checkOpen(): void {
-    if (this.#closing !== undefined) throw new DroverError('DRV_STORE_CLOSED', 'the store is closed');
+    if (this.#closing !== undefined) throw storeClosed('the store is closed');
   }
 
   #enqueue(waiting: Waiting): void {

@@ -4,7 +4,7 @@
  * with `until(revision)` to read their own writes. A value that does not decode is set aside: readers do not see it as
  * an entry, and it stays in the store as it is.
  */
-import { corruptStore, DroverError } from '../model/errors.js';
+import { corruptStore, DroverError, storeClosed } from '../model/errors.js';
 import { problemOf } from '../model/public-message.js';
 import { Lookup, type LookupReader } from './lookup.js';
 import { RevisionGate } from './revision-gate.js';
@@ -290,7 +290,7 @@ export class Mirror<T> implements MirrorReader<T> {
   }
 
   #stopped(): DroverError {
-    return new DroverError('DRV_STORE_CLOSED', `the copy of ${this.#options.prefix} is stopped`);
+    return storeClosed(`the copy of ${this.#options.prefix} is stopped`);
   }
 }
 

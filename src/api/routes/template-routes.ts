@@ -4,7 +4,7 @@
  */
 
 import { z } from 'zod';
-import { DroverError } from '../../model/errors.js';
+import { templateUnknown } from '../../model/errors.js';
 import { nameSchema } from '../../model/names.js';
 import { mayInstall } from '../../model/plain/may-install.js';
 import {
@@ -204,8 +204,7 @@ export const templateRoutes: readonly Route[] = [
     handle: (_call, { templateSync }): ClusterSyncReport => {
       const latest = templateSync.latestSync();
       if (latest !== undefined) return latest;
-      throw new DroverError(
-        'DRV_TEMPLATE_UNKNOWN',
+      throw templateUnknown(
         'no sync was asked for since the master started: POST /api/templates/sync begins one',
       );
     },

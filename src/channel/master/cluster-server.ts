@@ -14,7 +14,7 @@ import type { Leadership } from '../../leadership/leadership.js';
 import type { Clock } from '../../loop/clock.js';
 import type { Part } from '../../loop/lifecycle.js';
 import type { AuditTrail } from '../../model/audit.js';
-import { DroverError } from '../../model/errors.js';
+import { channelClosed, DroverError } from '../../model/errors.js';
 import { attempt } from '../../model/plain/attempt.js';
 import { publicMessage } from '../../model/public-message.js';
 import type { Logger } from '../../telemetry/logger.js';
@@ -358,7 +358,7 @@ async function readJson(request: IncomingMessage): Promise<unknown> {
         reject(new DroverError('DRV_REQUEST_TOO_LARGE', `a join request is ${MAX_JOIN_BYTES} bytes at most`));
     });
     request.on('end', resolve);
-    request.on('close', () => reject(new DroverError('DRV_CHANNEL_CLOSED', 'the joining node hung up')));
+    request.on('close', () => reject(channelClosed('the joining node hung up')));
   });
   return attempt(() => JSON.parse(Buffer.concat(chunks).toString('utf8')));
 }

@@ -9,7 +9,7 @@ import { existsSync, lchownSync, lstatSync, mkdirSync, renameSync, rmdirSync } f
 import { chmod, mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isMissing, systemCodeOf, toWriteError } from '../../files/system-error.js';
-import { DroverError, invalidRequest, messageOf } from '../../model/errors.js';
+import { DroverError, invalidRequest, messageOf, templateUnknown } from '../../model/errors.js';
 import { isInstanceId, type UserIds } from '../../model/names.js';
 import { attempt } from '../../model/plain/attempt.js';
 import type { ResolvedTemplate } from '../../model/template.js';
@@ -394,5 +394,5 @@ function removeIfEmpty(directory: string): boolean {
 
 function digestOf({ group, name, digest }: ResolvedTemplate): string {
   if (digest !== null) return digest;
-  throw new DroverError('DRV_TEMPLATE_UNKNOWN', `template ${group}/${name} does not exist`);
+  throw templateUnknown(`template ${group}/${name} does not exist`);
 }

@@ -8,7 +8,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../loop/clock.js';
 import { pause } from '../../loop/pause.js';
-import { DroverError } from '../../model/errors.js';
+import { DroverError, storeClosed } from '../../model/errors.js';
 import type { Logger } from '../../telemetry/logger.js';
 import { RepeatedLog } from '../../telemetry/repeated-log.js';
 import type { Etcd, KeyEvent } from './etcd.js';
@@ -285,8 +285,5 @@ function describeLeader(holder: LeaderHolder | undefined, nodeId: string, key: s
 
 /** The error for a caller that waits for etcd or for the leadership when this master stops. */
 export function closed(): DroverError {
-  return new DroverError(
-    'DRV_STORE_CLOSED',
-    'ended while it waited for its state on etcd; instances that run here go on',
-  );
+  return storeClosed('ended while it waited for its state on etcd; instances that run here go on');
 }
