@@ -233,16 +233,10 @@ export class ClusterServer implements Part {
     try {
       const { url = '' } = request;
       if (!UPGRADES.has(url) || !(socket instanceof TLSSocket))
-        throw new DoorRefusal({
-          reason: 'protocol',
-          message: 'there is no such channel: run the same Drover version on both',
-        });
+        throw new DoorRefusal('protocol', 'there is no such channel: run the same Drover version on both');
       const certificate = socket.getPeerX509Certificate();
       if (certificate === undefined)
-        throw new DoorRefusal({
-          reason: 'no-certificate',
-          message: 'a node without a certificate must join first',
-        });
+        throw new DoorRefusal('no-certificate', 'a node without a certificate must join first');
       if (url === TUNNEL_PATH) return await this.#openTunnel(socket, certificate);
       const upgrade = (use: (webSocket: WebSocket) => void): void =>
         this.#webSockets.handleUpgrade(request, socket, head, use);
@@ -337,11 +331,7 @@ export class ClusterServer implements Part {
 }
 
 function noMaster(nodeId: string): DoorRefusal {
-  return new DoorRefusal({
-    reason: 'no-master',
-    nodeId,
-    message: 'only the masters of a cluster ask each other',
-  });
+  return new DoorRefusal('no-master', 'only the masters of a cluster ask each other', { nodeId });
 }
 
 /**
