@@ -132,6 +132,15 @@ export const corruptStore = errorOf('DRV_STORE_CORRUPT');
 export const channelClosed = errorOf('DRV_CHANNEL_CLOSED');
 export const storeClosed = errorOf('DRV_STORE_CLOSED');
 export const templateUnknown = errorOf('DRV_TEMPLATE_UNKNOWN');
+export const revisionUnknown = errorOf('DRV_REVISION_UNKNOWN');
+export const templateUnsafe = errorOf('DRV_TEMPLATE_UNSAFE');
+export const nodeDisconnected = errorOf('DRV_NODE_DISCONNECTED');
+export const internalError = errorOf('DRV_INTERNAL');
+export const stdinFull = errorOf('DRV_STDIN_FULL');
+export const templateCorrupt = errorOf('DRV_TEMPLATE_CORRUPT');
+export const storeUnavailable = errorOf('DRV_STORE_UNAVAILABLE');
+export const storeWriteFailed = errorOf('DRV_STORE_WRITE_FAILED');
+export const requestTooLarge = errorOf('DRV_REQUEST_TOO_LARGE');
 
 /** The HTTP status of answers with this code. */
 export function statusOfCode(code: ErrorCode): number {

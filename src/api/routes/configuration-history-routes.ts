@@ -3,7 +3,7 @@
  */
 
 import { z } from 'zod';
-import { DroverError } from '../../model/errors.js';
+import { revisionUnknown } from '../../model/errors.js';
 import {
   configurationHistory,
   contentDiffOf,
@@ -143,8 +143,7 @@ function targetOf(needs: RouteNeeds, name: string, to: number | undefined): Past
       outcome !== 'rolled-back',
   );
   if (before !== undefined) return before;
-  throw new DroverError(
-    'DRV_REVISION_UNKNOWN',
+  throw revisionUnknown(
     `configuration ${name} has no earlier content that was good: choose one of its history by its number`,
   );
 }

@@ -9,7 +9,7 @@ import {
   type SessionRecord,
   sessionIdSchema,
 } from '../../model/access/session.js';
-import { DroverError } from '../../model/errors.js';
+import { DroverError, internalError } from '../../model/errors.js';
 import { CLUSTER_COLORS } from '../../model/plain/cluster-colors.js';
 import type { RouteNeeds } from '../dependencies.js';
 import { type Actor, accessOf } from '../gate/auth.js';
@@ -174,7 +174,7 @@ export const sessionRoutes: readonly Route[] = [
 /** The caller's access, on routes where the gate lets in only keys and sessions. */
 export function callerOf(request: { readonly actor: Actor | null }): Access {
   const access = accessOf(request);
-  if (access === undefined) throw new DroverError('DRV_INTERNAL', 'the caller has no key');
+  if (access === undefined) throw internalError('the caller has no key');
   return access;
 }
 

@@ -14,7 +14,7 @@ import type { Leadership } from '../../leadership/leadership.js';
 import type { Clock } from '../../loop/clock.js';
 import type { Part } from '../../loop/lifecycle.js';
 import type { AuditTrail } from '../../model/audit.js';
-import { channelClosed, DroverError } from '../../model/errors.js';
+import { channelClosed, DroverError, requestTooLarge } from '../../model/errors.js';
 import { attempt } from '../../model/plain/attempt.js';
 import { publicMessage } from '../../model/public-message.js';
 import type { Logger } from '../../telemetry/logger.js';
@@ -344,8 +344,7 @@ async function readJson(request: IncomingMessage): Promise<unknown> {
     request.on('data', (chunk: Buffer) => {
       bytes += chunk.length;
       if (bytes <= MAX_JOIN_BYTES) chunks.push(chunk);
-      else
-        reject(new DroverError('DRV_REQUEST_TOO_LARGE', `a join request is ${MAX_JOIN_BYTES} bytes at most`));
+      else reject(requestTooLarge(`a join request is ${MAX_JOIN_BYTES} bytes at most`));
     });
     request.on('end', resolve);
     request.on('close', () => reject(channelClosed('the joining node hung up')));

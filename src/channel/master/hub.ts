@@ -4,7 +4,7 @@
  */
 
 import type { MasterPeer } from '../../leadership/leadership.js';
-import { DroverError, messageOf } from '../../model/errors.js';
+import { messageOf, nodeDisconnected } from '../../model/errors.js';
 import type { NodeRecord } from '../../model/node.js';
 import type { RecordSet } from '../../store/modify.js';
 import type { Ambient } from '../../telemetry/ambient.js';
@@ -173,10 +173,7 @@ export class Hub {
   callsOf(nodeId: string): CallPeer {
     const session = this.#sessions.get(nodeId);
     if (session === undefined)
-      throw new DroverError(
-        'DRV_NODE_DISCONNECTED',
-        `node ${nodeId} is not connected; try again when it is back`,
-      );
+      throw nodeDisconnected(`node ${nodeId} is not connected; try again when it is back`);
     return session.calls;
   }
 

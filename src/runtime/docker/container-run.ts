@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import type { SegmentLimits } from '../../logs/segments.js';
 import { withDeadline } from '../../loop/deadline.js';
-import { DroverError, messageOf } from '../../model/errors.js';
+import { DroverError, messageOf, stdinFull } from '../../model/errors.js';
 import type { Attachment } from '../../model/run/attachment.js';
 import type { Exit } from '../../model/run/past-exit.js';
 import type { ContainerIdentity } from '../../model/run/run-identity.js';
@@ -136,10 +136,7 @@ export class ContainerRun {
     if (stdin.destroyed || !stdin.writable)
       throw unavailable('the container engine closed the way to standard input; try again');
     if (stdin.writableLength > MOST_WAITING_BYTES)
-      throw new DroverError(
-        'DRV_STDIN_FULL',
-        'the process does not read its standard input, and no more of it is kept',
-      );
+      throw stdinFull('the process does not read its standard input, and no more of it is kept');
     stdin.write(bytes);
   }
 

@@ -9,7 +9,7 @@ import { existsSync, lchownSync, lstatSync, mkdirSync, renameSync, rmdirSync } f
 import { chmod, mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isMissing, systemCodeOf, toWriteError } from '../../files/system-error.js';
-import { DroverError, invalidRequest, messageOf, templateUnknown } from '../../model/errors.js';
+import { invalidRequest, messageOf, templateCorrupt, templateUnknown } from '../../model/errors.js';
 import { isInstanceId, type UserIds } from '../../model/names.js';
 import { attempt } from '../../model/plain/attempt.js';
 import type { ResolvedTemplate } from '../../model/template.js';
@@ -280,11 +280,9 @@ export class Workspaces {
   async #onCopyFailed(request: PrepareRequest, error: unknown): Promise<never> {
     if (!isMissing(error)) throw error;
     for (const template of request.templates) await this.#cache.discard(digestOf(template));
-    throw new DroverError(
-      'DRV_TEMPLATE_CORRUPT',
-      'the template cache of this node is incomplete; its trees are fetched again',
-      { cause: error },
-    );
+    throw templateCorrupt('the template cache of this node is incomplete; its trees are fetched again', {
+      cause: error,
+    });
   }
 
   async #layersOf({ templates, signal }: PrepareRequest): Promise<Layer[]> {

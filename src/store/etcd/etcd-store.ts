@@ -1,5 +1,5 @@
 import { pause } from '../../loop/pause.js';
-import { DroverError } from '../../model/errors.js';
+import { DroverError, storeUnavailable, storeWriteFailed } from '../../model/errors.js';
 import { RepeatedLog } from '../../telemetry/repeated-log.js';
 import { EmbeddedStore, type WriteObserver } from '../embedded-store.js';
 import { EPOCH_BASE, lineOf } from '../epoch-base.js';
@@ -213,8 +213,7 @@ export class EtcdStore extends EmbeddedStore {
   }
 
   #unavailable(): DroverError {
-    return new DroverError(
-      'DRV_STORE_UNAVAILABLE',
+    return storeUnavailable(
       `the state cannot be written now (${this.#hindrance}); reads go on, and ${MAY_BE_DONE}`,
     );
   }
@@ -223,7 +222,7 @@ export class EtcdStore extends EmbeddedStore {
     const cure = error.isOutOfSpace ? MAKE_ROOM : 'see its log';
     const message = `etcd refused the write and nothing was changed (${error.message}); ${cure}`;
     this.#refusals?.say(error.message, message);
-    return new DroverError('DRV_STORE_WRITE_FAILED', message, { cause: error });
+    return storeWriteFailed(message, { cause: error });
   }
 }
 

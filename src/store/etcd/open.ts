@@ -5,7 +5,13 @@
 import { whileOpen } from '../../files/while-open.js';
 import type { Clock } from '../../loop/clock.js';
 import { pause } from '../../loop/pause.js';
-import { DroverError, invalidNodeConfiguration, messageOf } from '../../model/errors.js';
+import {
+  DroverError,
+  internalError,
+  invalidNodeConfiguration,
+  messageOf,
+  storeUnavailable,
+} from '../../model/errors.js';
 import type { Logger } from '../../telemetry/logger.js';
 import { RepeatedLog } from '../../telemetry/repeated-log.js';
 import type { WriteObserver } from '../embedded-store.js';
@@ -190,7 +196,7 @@ async function readContent(
 function asDroverError(error: unknown): DroverError {
   return error instanceof DroverError
     ? error
-    : new DroverError('DRV_INTERNAL', `the state on etcd is not followed any more: ${messageOf(error)}`, {
+    : internalError(`the state on etcd is not followed any more: ${messageOf(error)}`, {
         cause: error,
       });
 }
@@ -205,8 +211,7 @@ function failureLog(
   const said = new Set<string>();
   return (error) => {
     if (error.isHopeless)
-      throw new DroverError(
-        'DRV_STORE_UNAVAILABLE',
+      throw storeUnavailable(
         `etcd refuses this master: ${error.message}; check user and passwordFile, or cert and key, of "store" in config.json, and that etcd lets that user read and write all keys under ${prefix}/`,
         { cause: error },
       );

@@ -9,7 +9,7 @@ import { replaceFile } from '../../files/replace-file.js';
 import { syncPath } from '../../files/sync-path.js';
 import { ignoreMissing } from '../../files/system-error.js';
 import { whileOpen } from '../../files/while-open.js';
-import { corruptStore, DroverError, messageOf, unusableRoot } from '../../model/errors.js';
+import { corruptStore, DroverError, messageOf, storeWriteFailed, unusableRoot } from '../../model/errors.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { WriteObserver } from '../embedded-store.js';
 import { KeyTable } from '../key-table.js';
@@ -226,7 +226,7 @@ function takeOver(database: EntryDatabase): Omit<Content, 'database'> {
     });
   } catch (error) {
     if (content === undefined || isDamage(error)) throw error;
-    throw new DroverError('DRV_STORE_WRITE_FAILED', messageOf(error), { cause: error });
+    throw storeWriteFailed(messageOf(error), { cause: error });
   }
 }
 

@@ -10,7 +10,7 @@ import { isMissing } from '../../files/system-error.js';
 import { abortable } from '../../loop/abortable.js';
 import type { Clock } from '../../loop/clock.js';
 import type { Part } from '../../loop/lifecycle.js';
-import { DroverError, invalidRequest } from '../../model/errors.js';
+import { DroverError, invalidRequest, templateCorrupt } from '../../model/errors.js';
 import { attempt } from '../../model/plain/attempt.js';
 import type { FetchCost } from '../../model/template.js';
 import type { Ambient } from '../../telemetry/ambient.js';
@@ -281,8 +281,5 @@ function listingOf(entries: readonly PackedItem[]): PackedItem[] {
 }
 
 function gone(digest: string): DroverError {
-  return new DroverError(
-    'DRV_TEMPLATE_CORRUPT',
-    `${labelOf(digest)} is not in the cache of this node; it is fetched again`,
-  );
+  return templateCorrupt(`${labelOf(digest)} is not in the cache of this node; it is fetched again`);
 }

@@ -9,7 +9,7 @@ import { syncPath } from '../../files/sync-path.js';
 import { ignoring, systemCodeOf } from '../../files/system-error.js';
 import { whileOpen } from '../../files/while-open.js';
 import { eachBounded, FILE_PARALLELISM } from '../../loop/each-bounded.js';
-import { DroverError } from '../../model/errors.js';
+import { templateUnsafe } from '../../model/errors.js';
 import { OpenDirectory } from './open-directory.js';
 import { MAX_TREE_DEPTH } from './tree.js';
 
@@ -25,8 +25,7 @@ const COPY_INSTEAD = new Set(['EXDEV', 'EPERM', 'EMLINK', 'ENOTSUP', 'EOPNOTSUPP
  * too deep.
  */
 export async function linkTree(from: string | Buffer, to: string | Buffer, depth = 1): Promise<void> {
-  if (depth > MAX_TREE_DEPTH)
-    throw new DroverError('DRV_TEMPLATE_UNSAFE', `the template is deeper than ${MAX_TREE_DEPTH} levels`);
+  if (depth > MAX_TREE_DEPTH) throw templateUnsafe(`the template is deeper than ${MAX_TREE_DEPTH} levels`);
   await whileOpen(OpenDirectory.open(from), async (source) => {
     await mkdir(to);
     await whileOpen(OpenDirectory.open(to), async (target) => {

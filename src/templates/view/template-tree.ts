@@ -1,7 +1,7 @@
 /** The templates of a master and their records, as the two sides of a view (`src/views/view.ts`). */
 import { mkdir, stat } from 'node:fs/promises';
 import { Conflict } from '../../loop/reconciler.js';
-import { DroverError, messageOf, templateUnknown } from '../../model/errors.js';
+import { DroverError, messageOf, templateCorrupt, templateUnknown } from '../../model/errors.js';
 import type { TemplateRecord } from '../../model/template.js';
 import type { MirrorReader } from '../../store/mirror.js';
 import type { Store } from '../../store/store.js';
@@ -152,7 +152,7 @@ export class TemplateTree implements ViewTree {
         const place = { root: next, label: `template tree ${short}` };
         const entries = await walkTree(place, signal);
         if ((await digestTree(place, entries, signal)) !== record.digest)
-          throw new DroverError('DRV_TEMPLATE_CORRUPT', `what came is not the tree ${short}`);
+          throw templateCorrupt(`what came is not the tree ${short}`);
         await syncTree(next, entries, signal);
         return;
       } catch (error) {
