@@ -42,11 +42,9 @@ export async function readAdminKey(path: string): Promise<AdminKeyContent> {
 
 /** Writes the whole file, or leaves it as it was. Throws DRV_NODE_ROOT_UNUSABLE. */
 export async function writeAdminKey(path: string, token: string): Promise<void> {
-  try {
-    await replaceFile(path, `${token}\n`);
-  } catch (cause) {
+  await replaceFile(path, `${token}\n`).catch((cause: unknown) => {
     throw unusableRoot(`cannot write ${ADMIN_FILE}: make data/ writable and free space`, { cause });
-  }
+  });
 }
 
 /**

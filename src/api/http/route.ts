@@ -75,26 +75,31 @@ export interface Answer {
   readonly contentType?: string;
 }
 
-/** A route without its handler: everything that its description needs. */
-export interface RouteDescription {
-  readonly method: Method;
+/** What the descriptions of routes and of sockets have in common. */
+export interface EndpointDescription {
   /** The path below `/api`; parameters as `:id`. */
   readonly path: string;
   readonly scope: Scope;
   readonly reach?: Reach;
+  readonly summary: string;
+  /** The errors of this endpoint, beside those of every endpoint (a bad request, no key, too many calls, not ready). */
+  readonly errors?: readonly ErrorCode[];
+  /** The schemas of parameters and query. Absent: the endpoint does not look at them. */
+  readonly params?: z.ZodType;
+  readonly query?: z.ZodType;
+}
+
+/** A route without its handler: everything that its description needs. */
+export interface RouteDescription extends EndpointDescription {
+  readonly method: Method;
   /**
    * True: each of several masters answers itself, leading or not, because the answer is about this node or is the same
    * everywhere. The handler may use no part that only a leader has.
    */
   readonly isOwn?: true;
-  readonly summary: string;
   /** The answers of success, by status. Every error answer is `{error, code}`. */
   readonly answers: Readonly<Record<number, Answer>>;
-  /** The errors of this route, beside those of every route (a bad request, no key, too many calls, not ready). */
-  readonly errors?: readonly ErrorCode[];
-  /** The schemas of parameters, query and body. Absent: the route does not look at them. */
-  readonly params?: z.ZodType;
-  readonly query?: z.ZodType;
+  /** The schema of the body. Absent: the route does not look at it. */
   readonly body?: z.ZodType;
   /** Stands for a body that is not there. Default: `{}`. */
   readonly absentBody?: object;

@@ -35,7 +35,8 @@ export type NewKey = z.output<typeof newKeySchema>;
 /** The body of `POST /keys`, where the defaults may be left out. */
 export type NewKeyRequest = z.input<typeof newKeySchema>;
 
-const restrictions = {
+/** The restrictions of a key, which its sessions have too. */
+export const restrictions = {
   configurations: z
     .array(z.string())
     .nullable()

@@ -14,7 +14,7 @@ import { CLUSTER_COLORS } from '../../model/plain/cluster-colors.js';
 import type { RouteNeeds } from '../dependencies.js';
 import { type Actor, accessOf } from '../gate/auth.js';
 import { defineRoute, type Route } from '../http/route.js';
-import { expiryOf, expirySchema } from './key-routes.js';
+import { expiryOf, expirySchema, restrictions } from './key-routes.js';
 
 /** The word for the caller's own session, in place of an id. */
 const OWN = 'current';
@@ -30,14 +30,7 @@ const newSessionSchema = z.object({
     .describe('the latest end, such as `8h`; null: after 7 days, or with its key'),
 });
 
-const limitFields = {
-  scope: keyScopeSchema,
-  configurations: z
-    .array(z.string())
-    .nullable()
-    .describe('patterns of the configurations in sight; null: all'),
-  from: z.array(z.string()).nullable().describe('addresses that may use it; null: any'),
-};
+const limitFields = { scope: keyScopeSchema, ...restrictions };
 
 const sessionFields = {
   id: sessionIdSchema.describe('id of the session, which is not secret'),

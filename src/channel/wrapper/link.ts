@@ -310,11 +310,8 @@ export class Link {
     if (hasToldNothing || connection.refusal?.isBehind === true) this.#options.masters?.fruitless();
     // Follow only every second pointer without a delay, because two masters may point to each other.
     this.#isPointed = connection.hasPointed && !this.#isPointed;
-    if (this.#isPointed && !this.#stopping.signal.aborted) {
-      this.#connect();
-      return;
-    }
-    this.#reconnectLater(reason, connection.refusal);
+    if (this.#isPointed && !this.#stopping.signal.aborted) this.#connect();
+    else this.#reconnectLater(reason, connection.refusal);
   }
 
   #reconnectLater(reason: string, refusal?: Pick<MessageOf<'refused'>, 'isFinal' | 'isBehind'>): void {

@@ -92,11 +92,9 @@ export class Membership {
    */
   async joinFirst(signal: AbortSignal): Promise<void> {
     if (this.#credential !== undefined) return;
-    try {
-      await this.#join(signal);
-    } catch (error) {
+    await this.#join(signal).catch((error: unknown) => {
       if (!DroverError.is(error, 'DRV_CHANNEL_CLOSED')) throw error;
-    }
+    });
   }
 
   /**

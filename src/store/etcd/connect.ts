@@ -46,9 +46,7 @@ function checkCertificates(tls: {
 }
 
 async function readNamed(field: string, file: string): Promise<Buffer> {
-  try {
-    return await readFile(file);
-  } catch (error) {
+  return readFile(file).catch((error: unknown) => {
     throw invalidNodeConfiguration(`config.json: ${field}: ${messageOf(error)}`);
-  }
+  });
 }

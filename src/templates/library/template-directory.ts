@@ -109,13 +109,11 @@ export class TemplateDirectory implements Part {
   async replace(group: string, name: string, build: TreeBuilder): Promise<void> {
     checkTemplateName(group, name);
     const swap = `swap~${group}~${name}~${randomBytes(6).toString('hex')}`;
-    try {
-      await this.withStaging((staging) =>
-        this.write(group, name, () => this.#exchange(staging, swap, { group, name }, build)),
-      );
-    } catch (error) {
+    await this.withStaging((staging) =>
+      this.write(group, name, () => this.#exchange(staging, swap, { group, name }, build)),
+    ).catch((error: unknown) => {
       throw toWriteError(error, `template ${group}/${name}`);
-    }
+    });
   }
 
   /**
@@ -217,14 +215,12 @@ export class TemplateDirectory implements Part {
    */
   async #discard(staging: OpenDirectory, entry: string): Promise<void> {
     const kinds = await kindsIn(staging, entry);
-    if (kinds.has('old') && kinds.has('new')) {
+    if (kinds.has('old') && kinds.has('new'))
       this.#options.logger.error(
         { entry },
         `templates/${STAGING}/${entry}/old is a template that was being replaced and could not be moved back: move it by hand`,
       );
-      return;
-    }
-    await removeTree(staging.entry(entry));
+    else await removeTree(staging.entry(entry));
   }
 }
 

@@ -192,13 +192,11 @@ export class TmuxTool implements SessionTool {
     return server !== undefined;
   }
 
-  async #call(parameters: readonly string[]): Promise<string> {
-    try {
-      return await this.#server.call(parameters);
-    } catch (error) {
+  #call(parameters: readonly string[]): Promise<string> {
+    return this.#server.call(parameters).catch((error: unknown) => {
       if (error instanceof NoServer) return '';
       throw error;
-    }
+    });
   }
 }
 
