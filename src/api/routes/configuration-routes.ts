@@ -8,6 +8,7 @@ import { judgeConfigurationText, validateConfiguration } from '../../configurati
 import type { Precondition } from '../../configuration-files/precondition.js';
 import { Pace } from '../../loop/pace.js';
 import { brokenTextSchema, type Configuration, configurationSchema } from '../../model/configuration.js';
+import { isObject } from '../../model/json-object.js';
 import { nameSchema } from '../../model/names.js';
 import { unknownConfiguration } from '../../model/unknown.js';
 import {
@@ -262,8 +263,4 @@ export const configurationRoutes: readonly Route[] = [
 function batchPrecondition(ifMatch: string | undefined, ifNoneMatch: unknown): Precondition | undefined {
   if (ifNoneMatch !== undefined) return { is: 'absent' };
   return ifMatch === undefined ? undefined : { is: 'existing', revisions: [ifMatch] };
-}
-
-function isObject(value: unknown): boolean {
-  return value !== null && typeof value === 'object' && !Array.isArray(value);
 }

@@ -74,8 +74,8 @@ export const templateRoutes: readonly Route[] = [
     summary: 'All local templates, by group.',
     answers: { 200: { description: 'groups with their templates, both in order', schema: templateGroups } },
     handle: async (_call, { templates }) => {
-      await templates.rescan();
-      return [...templates.groups()].map(([group, names]) => ({
+      await templates.library.rescan();
+      return [...templates.library.groups()].map(([group, names]) => ({
         group,
         templates: names.map((name) => ({ name, group, storage: LOCAL_STORAGE, priority: 0 })),
       }));
