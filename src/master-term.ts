@@ -15,12 +15,11 @@ import type { UsageBook } from './channel/master/usage-book.js';
 import type { MessageOf } from './channel/protocol/messages.js';
 import { type TreeServer, templateServices } from './channel/services/template-relay.js';
 import type { Leadership, Term } from './leadership/leadership.js';
-import type { Clock } from './loop/clock.js';
 import type { Configuration, ConfigurationRecord } from './model/configuration.js';
 import type { NodeRecord } from './model/node.js';
 import type { InstanceWriter } from './state/instance-writes.js';
 import type { MasterState } from './state/master-state.js';
-import type { Logger } from './telemetry/logger.js';
+import type { Ambient } from './telemetry/ambient.js';
 import type { Metrics } from './telemetry/metrics.js';
 import { chooseTemplates } from './templates/library/choose.js';
 import type { StoredGroup } from './templates/storage/storage-groups.js';
@@ -39,7 +38,7 @@ export interface TemplateSource extends TreeServer {
 }
 
 /** The values that each term is made from. */
-export interface TermOptions {
+export interface TermOptions extends Ambient {
   readonly clusterName: string;
   readonly address: MessageOf<'welcome'>['master'];
   readonly leadership: Pick<Leadership, 'masters' | 'onChange'>;
@@ -50,13 +49,11 @@ export interface TermOptions {
   readonly issueInstanceToken: (instanceId: string, createdAt: number) => string;
   readonly hostAddressOf: (configuration: Configuration, node: NodeRecord) => string;
   readonly metrics: Metrics;
-  readonly clock: Clock;
   readonly random: () => number;
   /** Makes ids of instances. Default: random ones. */
   readonly newInstanceId?: () => string;
   /** Whether controllers look at everything again over time, in case a change did not wake them. Default true. */
   readonly isResynced?: boolean;
-  readonly logger: Logger;
 }
 
 /** The parts that go on from term to term: the `Master`. */

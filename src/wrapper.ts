@@ -11,7 +11,7 @@ import type { Services } from './channel/protocol/calls.js';
 import type { Transport } from './channel/protocol/transport.js';
 import type { KnownMasters } from './channel/wrapper/known-masters.js';
 import { Link } from './channel/wrapper/link.js';
-import type { Clock, TimerHandle } from './loop/clock.js';
+import type { TimerHandle } from './loop/clock.js';
 import type { Part } from './loop/lifecycle.js';
 import type { InstanceState } from './model/instance.js';
 import type { NodeCapacity, RuntimeOffer } from './model/node.js';
@@ -32,10 +32,10 @@ import { RuntimeOffers } from './runtime/offers.js';
 import type { checkPort } from './runtime/ports.js';
 import type { Runtime } from './runtime/runtime.js';
 import type { Store } from './store/store.js';
-import type { Logger } from './telemetry/logger.js';
+import type { Ambient } from './telemetry/ambient.js';
 import type { Metrics } from './telemetry/metrics.js';
 
-export interface WrapperOptions {
+export interface WrapperOptions extends Ambient {
   readonly nodeId: string;
   readonly clusterName: string;
   readonly address: string;
@@ -69,9 +69,7 @@ export interface WrapperOptions {
   /** The node's own store, not the master's. */
   readonly store: Store;
   readonly metrics: Metrics;
-  readonly clock: Clock;
   readonly random: () => number;
-  readonly logger: Logger;
 }
 
 /** How long a node that is being stopped waits until its last reports are recorded. */

@@ -7,7 +7,7 @@ import { dirname } from 'node:path';
 import { replaceFile } from '../files/replace-file.js';
 import { syncPath } from '../files/sync-path.js';
 import { whileOpen } from '../files/while-open.js';
-import { DroverError } from '../model/errors.js';
+import { unusableRoot } from '../model/errors.js';
 import { hashToken, isWellFormedToken, KEY_TOKEN_LENGTH } from './tokens.js';
 
 export const ADMIN_FILE = 'data/admin.key';
@@ -26,14 +26,12 @@ export async function readAdminKey(path: string): Promise<AdminKeyContent> {
   return await whileOpen(file, async () => {
     const status = await file.stat();
     if (!status.isFile())
-      throw new DroverError(
-        'DRV_NODE_ROOT_UNUSABLE',
+      throw unusableRoot(
         `${ADMIN_FILE} is not a regular file: move it away; a start then makes the admin key again when it is gone`,
       );
     const { mode } = status;
     if ((mode & 0o077) !== 0) {
-      throw new DroverError(
-        'DRV_NODE_ROOT_UNUSABLE',
+      throw unusableRoot(
         `${ADMIN_FILE} holds the admin key and can be read by other users: chmod 600 it, or delete the key`,
       );
     }
@@ -44,15 +42,9 @@ export async function readAdminKey(path: string): Promise<AdminKeyContent> {
 
 /** Writes the whole file, or leaves it as it was. Throws DRV_NODE_ROOT_UNUSABLE. */
 export async function writeAdminKey(path: string, token: string): Promise<void> {
-  try {
-    await replaceFile(path, `${token}\n`);
-  } catch (cause) {
-    throw new DroverError(
-      'DRV_NODE_ROOT_UNUSABLE',
-      `cannot write ${ADMIN_FILE}: make data/ writable and free space`,
-      { cause },
-    );
-  }
+  await replaceFile(path, `${token}\n`).catch((cause: unknown) => {
+    throw unusableRoot(`cannot write ${ADMIN_FILE}: make data/ writable and free space`, { cause });
+  });
 }
 
 /**
@@ -75,9 +67,5 @@ function contentOf(text: string): AdminKeyContent {
 
 function ignoreMissing(error: NodeJS.ErrnoException): undefined {
   if (error.code === 'ENOENT') return undefined;
-  throw new DroverError(
-    'DRV_NODE_ROOT_UNUSABLE',
-    `cannot read ${ADMIN_FILE}: ${error.code ?? 'unknown error'}`,
-    { cause: error },
-  );
+  throw unusableRoot(`cannot read ${ADMIN_FILE}: ${error.code ?? 'unknown error'}`, { cause: error });
 }

@@ -11,7 +11,7 @@ import {
   isMasterKey,
   type LastUse,
 } from '../model/access/api-key.js';
-import { DroverError, messageOf } from '../model/errors.js';
+import { DroverError, invalidRequest, messageOf } from '../model/errors.js';
 import { nameSchema } from '../model/names.js';
 import { unknownKey } from '../model/unknown.js';
 import { apiKeyKey } from '../store/keys.js';
@@ -51,7 +51,7 @@ export class KeyWriter {
     const { store, keys, clock } = this.#options;
     checkLabel(label);
     if (keys.size >= MAX_KEYS)
-      throw refused(`there are ${keys.size} keys, the most that are kept: delete one first`);
+      throw invalidRequest(`there are ${keys.size} keys, the most that are kept: delete one first`);
     const token = generateToken();
     const hash = hashToken(token);
     const record: ApiKeyRecord = { label, hash, mask: maskToken(token), createdAt: clock.now(), grant };
@@ -118,7 +118,7 @@ export class KeyWriter {
       if (other === label || !isMasterKey(left)) continue;
       return [removal, { do: 'check', key: apiKeyKey(other), expectedRevision }];
     }
-    throw refused(
+    throw invalidRequest(
       `key "${label}" is the last one with scope ALL and without restrictions, and without one nobody could use the API: make another first (key create <label> ALL)`,
     );
   }
@@ -140,13 +140,12 @@ export class KeyWriter {
 
 function checkLabel(label: string): void {
   const { success, error } = nameSchema.safeParse(label);
-  if (!success) throw refused(`the label of a key ${error.issues[0]?.message ?? 'is not valid'}`);
+  if (!success) throw invalidRequest(`the label of a key ${error.issues[0]?.message ?? 'is not valid'}`);
   // Refuse a token that was pasted by mistake: it would stay in lists and logs for ever.
-  if (isWellFormedToken(label)) throw refused('the label of a key must not be a token: choose a name for it');
+  if (isWellFormedToken(label))
+    throw invalidRequest('the label of a key must not be a token: choose a name for it');
   if (label === RESERVED_LABEL)
-    throw refused(`no key may be called "${label}": in the audit trail that is the node's own terminal`);
-}
-
-function refused(message: string): DroverError {
-  return new DroverError('DRV_REQUEST_INVALID', message);
+    throw invalidRequest(
+      `no key may be called "${label}": in the audit trail that is the node's own terminal`,
+    );
 }

@@ -8,7 +8,7 @@ import { KeyedTurns } from '../loop/keyed-turns.js';
 import type { ApiKeyRecord, LastUse } from '../model/access/api-key.js';
 import { includesScope, type KeyScope } from '../model/access/key-scopes.js';
 import { endOfSession, grantOfSession, SESSION_MAX_MS, type SessionRecord } from '../model/access/session.js';
-import { DroverError } from '../model/errors.js';
+import { invalidRequest } from '../model/errors.js';
 import { sessionKey } from '../store/keys.js';
 import type { MirrorReader } from '../store/mirror.js';
 import { modify } from '../store/modify.js';
@@ -95,11 +95,11 @@ export class SessionWriter {
 
   #keyOf({ session, label }: Access): ApiKeyRecord {
     if (session !== null)
-      throw refused(
+      throw invalidRequest(
         'a session is made with a key, not with another session: send the key as the bearer token',
       );
     const key = this.#options.keys.get(label)?.value;
-    if (key === undefined) throw refused(`key ${label} was deleted just now`);
+    if (key === undefined) throw invalidRequest(`key ${label} was deleted just now`);
     return key;
   }
 
@@ -108,11 +108,11 @@ export class SessionWriter {
       ([, { value }]) => value.endedAt === undefined && !this.#isOver(value, now),
     );
     if (live.filter(([, { value }]) => value.key === label).length >= MAX_OF_KEY)
-      throw refused(
+      throw invalidRequest(
         `key ${label} has ${MAX_OF_KEY} sessions, the most there may be of one key: sign out of one first (DELETE /api/sessions/{id})`,
       );
     if (live.length >= MAX_SESSIONS)
-      throw refused(`there are ${live.length} sessions, the most that are kept: end one first`);
+      throw invalidRequest(`there are ${live.length} sessions, the most that are kept: end one first`);
   }
 
   /** Removes the sessions that ended long ago; when there is no room, all that have ended. */
@@ -135,7 +135,7 @@ export class SessionWriter {
 function scopeOf(access: Access, asked: KeyScope | null): KeyScope {
   const scope = asked ?? access.scope;
   if (access.may(scope) && includesScope(scope, 'READ')) return scope;
-  throw refused(
+  throw invalidRequest(
     `body field scope: a session of key ${access.label} has scope ${access.scope} or a narrower one, down to READ`,
   );
 }
@@ -143,10 +143,6 @@ function scopeOf(access: Access, asked: KeyScope | null): KeyScope {
 function endOf(key: ApiKeyRecord, asked: number | null, now: number): number {
   const latest = Math.min(now + SESSION_MAX_MS, key.grant.expiresAt ?? Number.POSITIVE_INFINITY);
   if (asked !== null && asked > now + SESSION_MAX_MS)
-    throw refused('body field expires: a session lasts 7 days at most');
+    throw invalidRequest('body field expires: a session lasts 7 days at most');
   return Math.min(latest, asked ?? latest);
-}
-
-function refused(message: string): DroverError {
-  return new DroverError('DRV_REQUEST_INVALID', message);
 }

@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../loop/clock.js';
-import { DroverError } from '../model/errors.js';
+import { invalidRequest } from '../model/errors.js';
 import type { Access } from './access.js';
 import { hashToken } from './tokens.js';
 
@@ -35,10 +35,7 @@ export class SignInCodes {
   /** Makes a code of a key; `expiresAt` in Unix milliseconds. Throws DRV_REQUEST_INVALID for a session. */
   make(access: Access): { readonly code: string; readonly expiresAt: number } {
     if (access.session !== null)
-      throw new DroverError(
-        'DRV_REQUEST_INVALID',
-        'a code is made with a key, not with a session: send the key as the bearer token',
-      );
+      throw invalidRequest('a code is made with a key, not with a session: send the key as the bearer token');
     const ofKey = [...this.#kept.values()].filter((kept) => kept.access === access);
     if (ofKey.length >= MAX_OF_KEY) ofKey[0]?.drop();
     else if (this.#kept.size >= MAX_CODES) this.#kept.values().next().value?.drop();

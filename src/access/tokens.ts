@@ -5,7 +5,7 @@
  */
 import { createHash, createHmac, randomBytes, randomInt, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import { DroverError } from '../model/errors.js';
+import { unusableRoot } from '../model/errors.js';
 import type { InstanceRecord } from '../model/instance.js';
 import { isInstanceId } from '../model/names.js';
 import { keepLatest } from '../model/plain/keep-latest.js';
@@ -168,8 +168,7 @@ export async function ensureTokenSecret(file: TokenSecretFile): Promise<Buffer> 
   }
   const secret = Buffer.from(hex, 'hex');
   if (secret.length === SECRET_BYTES) return secret;
-  throw new DroverError(
-    'DRV_NODE_ROOT_UNUSABLE',
+  throw unusableRoot(
     `${file.name} must hold ${SECRET_BYTES} bytes and holds ${secret.length}: delete it, and restart the instances, which then get new tokens`,
   );
 }

@@ -13,7 +13,7 @@ import { MasterDialer } from '../channel/wrapper/master-dialer.js';
 import { readMemberKey } from '../channel/wrapper/membership.js';
 import { electionPatience } from '../client/connection/election-patience.js';
 import { SystemClock } from '../loop/system-clock.js';
-import { DroverError } from '../model/errors.js';
+import { invalidNodeConfiguration } from '../model/errors.js';
 import { nameSchema } from '../model/names.js';
 import { defaultNodeId, type NodeConfiguration } from '../model/node.js';
 import { type HostPort, parseHostPort } from '../model/plain/host-port.js';
@@ -121,14 +121,13 @@ async function underLock(root: string, work: (paths: RootPaths) => Promise<strin
 function nodeIdOf(text: string | undefined): string | undefined {
   const { success, error } = nameSchema.optional().safeParse(text);
   if (success) return text;
-  throw new DroverError('DRV_NODE_CONFIG_INVALID', `--node-id ${error.issues[0]?.message ?? 'is not valid'}`);
+  throw invalidNodeConfiguration(`--node-id ${error.issues[0]?.message ?? 'is not valid'}`);
 }
 
 function parseMaster(text: string): HostPort {
   const master = parseHostPort(text);
   if (master !== undefined) return master;
-  throw new DroverError(
-    'DRV_NODE_CONFIG_INVALID',
+  throw invalidNodeConfiguration(
     '--master must be the address and the cluster port of the master, such as 10.0.0.1:6000 or [fd00::1]:6000',
   );
 }
@@ -145,8 +144,5 @@ async function refuseMaster(directory: string, present: NodeConfiguration | unde
       ? `${directory} is master ${present.nodeId} of cluster ${present.clusterName} already, with the state on etcd at ` +
         `${present.store.endpoints.join(', ')}: start it with "drover start --root ${shellWord(directory)}"`
       : `${directory} is the directory of a master, with a state of its own`;
-  throw new DroverError(
-    'DRV_NODE_CONFIG_INVALID',
-    `${what}; for another node, give another directory with --root`,
-  );
+  throw invalidNodeConfiguration(`${what}; for another node, give another directory with --root`);
 }

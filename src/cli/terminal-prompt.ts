@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs';
 import { clearScreenDown, createInterface, cursorTo, type Interface, moveCursor } from 'node:readline';
 import { isatty, type ReadStream, type WriteStream } from 'node:tty';
 import type { CommandSession } from '../api/http/command-runner.js';
+import { attempt } from '../model/plain/attempt.js';
 import { durationText } from '../model/words.js';
 import { InterruptGuard, SECOND_PRESS_MS } from './interrupt-guard.js';
 
@@ -184,14 +185,12 @@ export function canPrompt(term: string | undefined): boolean {
 
 /** False for a job in the background: the system would stop the process at its first read from the terminal. */
 function isForeground(): boolean {
-  try {
+  return attempt(() => {
     // The line is `pid (name) state ppid pgrp session tty tpgid ...`. Split at the last `) `, because the name may hold
     // any characters.
     const fields = readFileSync('/proc/self/stat', 'utf8').split(') ').at(-1)?.split(' ') ?? [];
     return fields[2] === fields[5];
-  } catch {
-    return false;
-  }
+  }, false);
 }
 
 function ignore(): void {}

@@ -5,7 +5,7 @@
 import type { Readable } from 'node:stream';
 import { json } from 'node:stream/consumers';
 import type { ApiCalls, CallOptions } from '../command-tree/runs/api-calls.js';
-import { ClientError, ENDPOINT_UNKNOWN, EXIT, isEndpointMissing } from '../command-tree/runs/client-error.js';
+import { ENDPOINT_UNKNOWN, failedError, isEndpointMissing } from '../command-tree/runs/client-error.js';
 import { refusalOf } from './connection/answers.js';
 import type { Answer, ApiConnection, StreamOptions } from './connection/connection.js';
 
@@ -55,8 +55,7 @@ export class ApiClient implements ApiCalls {
 
   #accept<T>(answer: Answer): T {
     if (isEndpointMissing(answer.status, answer.body))
-      throw new ClientError(
-        EXIT.failed,
+      throw failedError(
         `${this.connection.name} does not have what this command needs: its Drover is older than this client`,
         { code: ENDPOINT_UNKNOWN },
       );

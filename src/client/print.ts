@@ -2,7 +2,7 @@
 import type { View } from '../command-tree/command.js';
 import type { Shown } from '../command-tree/commands.js';
 import { jsonText, plainLines } from '../command-tree/printed-text.js';
-import { ClientError, EXIT, usageError } from '../command-tree/runs/client-error.js';
+import { type ClientError, failedError, usageError } from '../command-tree/runs/client-error.js';
 import type { Screen } from '../command-tree/table.js';
 import { settleMarks } from '../command-tree/tones.js';
 import { messageOf } from '../model/errors.js';
@@ -85,7 +85,7 @@ export async function write(stream: NodeJS.WritableStream, text: string): Promis
       if (error == null || isGone(error)) {
         if (error == null) stream.removeListener('error', ignore);
         resolve(error == null);
-      } else reject(new ClientError(EXIT.failed, `stdout cannot be written: ${messageOf(error)}`));
+      } else reject(failedError(`stdout cannot be written: ${messageOf(error)}`));
     });
   });
 }

@@ -9,12 +9,11 @@ import { mayDestroy } from '../command-tree/commands.js';
 import { endsOf } from '../command-tree/help/help-command.js';
 import { pathOf, usageOf } from '../command-tree/help/usage.js';
 import type { ExtensionRegistry } from '../extensions/registry.js';
-import type { Clock } from '../loop/clock.js';
 import { withDeadline } from '../loop/deadline.js';
 import { withoutLimits } from '../model/access/api-key.js';
 import type { AuditTrail } from '../model/audit.js';
 import { DroverError } from '../model/errors.js';
-import type { Logger } from '../telemetry/logger.js';
+import type { Ambient } from '../telemetry/ambient.js';
 import { subjectOfCommand, subjectOfUnknown } from './audit-subject.js';
 import { completionsOf } from './completion.js';
 import { codeOf, describeFailure, isHelp, PartFailed } from './failure.js';
@@ -30,12 +29,10 @@ const MAX_LINE_CHARS = 64 * 1024;
 /** The name of the node's own terminal in the audit trail. No key can have it. */
 const TERMINAL = 'terminal';
 
-interface CommandDependencies {
+interface CommandDependencies extends Ambient {
   readonly ask: Ask;
   readonly extensions: Pick<ExtensionRegistry, 'commands'>;
   readonly audit: Pick<AuditTrail, 'record'>;
-  readonly clock: Clock;
-  readonly logger: Logger;
 }
 
 export class Commands implements CommandRunner {

@@ -5,7 +5,7 @@ import { MasterDialer } from '../channel/wrapper/master-dialer.js';
 import type { Candidate } from '../leadership/candidate.js';
 import type { Leader } from '../leadership/leadership.js';
 import type { Master } from '../master.js';
-import { DroverError } from '../model/errors.js';
+import { channelClosed } from '../model/errors.js';
 import { parseHostPort } from '../model/plain/host-port.js';
 import type { Assembly } from './assembly.js';
 import { silenceOf } from './start-cluster.js';
@@ -82,8 +82,7 @@ async function dial(
   signal: AbortSignal,
 ): Promise<Transport> {
   const at = parseHostPort(clusterAddress);
-  if (at === undefined)
-    throw new DroverError('DRV_CHANNEL_CLOSED', `${clusterAddress} is no address of a master`);
+  if (at === undefined) throw channelClosed(`${clusterAddress} is no address of a master`);
   const silenceMs = silenceOf(configuration);
   const { certificate } = await authority.ensure();
   const dialer = new MasterDialer({ ...at, silenceMs, clock: shared.clock, isOnly: false });
@@ -107,7 +106,7 @@ async function untilLed({
       if (leader === undefined && !signal.aborted) return;
       unsubscribe();
       signal.removeEventListener('abort', look);
-      if (leader === undefined) reject(new DroverError('DRV_CHANNEL_CLOSED', 'the node stops'));
+      if (leader === undefined) reject(channelClosed('the node stops'));
       else resolve(leader);
     };
     const unsubscribe = candidate.onChange(look);

@@ -1,7 +1,7 @@
 /** Opens the store of a node's master, as `config.json` says: in a file of the node, or on etcd. */
 import type { Candidate } from '../leadership/candidate.js';
 import { SoleLeadership } from '../leadership/sole-leadership.js';
-import { DroverError } from '../model/errors.js';
+import { storeClosed } from '../model/errors.js';
 import { hostPort } from '../model/plain/host-port.js';
 import { secretKey } from '../store/keys.js';
 import type { Store } from '../store/store.js';
@@ -47,11 +47,7 @@ export async function untilFounded({ store, candidate }: MasterStore, ending: Ab
   } finally {
     found.abort();
   }
-  if (ending.aborted)
-    throw new DroverError(
-      'DRV_STORE_CLOSED',
-      'ended while it waited for a master; instances that run here go on',
-    );
+  if (ending.aborted) throw storeClosed('ended while it waited for a master; instances that run here go on');
 }
 
 /** Resolves when the store contains `key`, or `signal` aborts. */

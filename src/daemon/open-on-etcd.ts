@@ -7,7 +7,7 @@ import { isLoopback } from '../api/http/bind-address.js';
 import { readBootId } from '../files/processes.js';
 import { ElectedLeadership } from '../leadership/elected-leadership.js';
 import type { MasterPeer } from '../leadership/leadership.js';
-import { DroverError } from '../model/errors.js';
+import { invalidNodeConfiguration } from '../model/errors.js';
 import { hostPort } from '../model/plain/host-port.js';
 import type { EtcdSettings } from '../model/settings/store-settings.js';
 import { refuseIfOpen } from '../node/private-path.js';
@@ -101,15 +101,13 @@ export async function refuseForeign(
 ): Promise<void> {
   const file = join(paths.store, 'master');
   if (wasStoreMade(file) && (await store.list('')).entries.length === 0)
-    throw new DroverError(
-      'DRV_NODE_CONFIG_INVALID',
+    throw invalidNodeConfiguration(
       `config.json: store: etcd holds nothing under ${prefix}, and ${file} holds the state of this master; run "drover store migrate --to etcd", or move that directory away to start empty`,
     );
   const { entries: members } = await store.list(PREFIX.members);
   const isShared = (await store.get(secretKey('authority'))) !== undefined;
   if (members.length > 0 && !isShared && !existsSync(join(paths.cluster, 'authority.pem')))
-    throw new DroverError(
-      'DRV_NODE_CONFIG_INVALID',
+    throw invalidNodeConfiguration(
       `the nodes of the cluster under ${prefix} trust the authority of another master: copy data/cluster/ of that one into ${paths.cluster} (docs/several-masters.md, "The state on etcd")`,
     );
 }

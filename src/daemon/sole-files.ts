@@ -9,14 +9,13 @@ import { Bases } from '../../controllers/master/directories/bases.js';
 import { ConfigurationFiles } from '../configuration-files/configuration-files.js';
 import { transactionOf } from '../configuration-files/record-edits.js';
 import { DirectorySource } from '../configuration-files/source.js';
-import type { Clock } from '../loop/clock.js';
 import type { ConfigurationWrites } from '../model/plain/configuration-writes.js';
 import type { MasterState } from '../state/master-state.js';
 import type { Store } from '../store/store.js';
-import type { Logger } from '../telemetry/logger.js';
+import type { Ambient } from '../telemetry/ambient.js';
 import type { Metrics } from '../telemetry/metrics.js';
 
-interface SoleFilesOptions {
+interface SoleFilesOptions extends Ambient {
   readonly nodeId: string;
   /** Absolute paths of `configurations/` and `data/`. */
   readonly paths: { readonly configurations: string; readonly data: string };
@@ -25,9 +24,7 @@ interface SoleFilesOptions {
   readonly state: Pick<MasterState, 'configurations' | 'histories' | 'overrides' | 'rollouts'>;
   readonly store: Store;
   readonly metrics: Metrics;
-  readonly clock: Clock;
   readonly random: () => number;
-  readonly logger: Logger;
   readonly onFault?: OnFileFault;
 }
 

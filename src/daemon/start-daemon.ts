@@ -14,7 +14,7 @@ import { RunningParts } from '../loop/lifecycle.js';
 import { pause } from '../loop/pause.js';
 import { SystemClock } from '../loop/system-clock.js';
 import { WorkerThread } from '../loop/worker-thread.js';
-import { DroverError, messageOf } from '../model/errors.js';
+import { DroverError, messageOf, storeClosed } from '../model/errors.js';
 import type { NodeConfiguration } from '../model/node.js';
 import { loadMainConfiguration } from '../node/main-configuration.js';
 import { prepareRoot, type RootPaths } from '../node/root.js';
@@ -91,7 +91,7 @@ async function givenUp(ending: AbortSignal): Promise<never> {
   if (!ending.aborted)
     await new Promise((resolve) => ending.addEventListener('abort', resolve, { once: true }));
   await sleep(START_ENDS_MS);
-  throw new DroverError('DRV_STORE_CLOSED', 'ended while it started; instances that run here go on');
+  throw storeClosed('ended while it started; instances that run here go on');
 }
 
 async function startParts(

@@ -7,7 +7,7 @@ import { type JoinToken, parseJoinToken } from '../channel/trust/join-token.js';
 import { renewalServices } from '../channel/trust/renewal.js';
 import { KnownMasters, mastersServices } from '../channel/wrapper/known-masters.js';
 import { Membership } from '../channel/wrapper/membership.js';
-import { DroverError, messageOf } from '../model/errors.js';
+import { invalidNodeConfiguration, messageOf } from '../model/errors.js';
 import { dropJoinToken } from '../node/main-configuration.js';
 import { SecretDirectory } from '../node/secret-files.js';
 import type { Assembly } from './assembly.js';
@@ -96,6 +96,6 @@ function tokenOf(configured: string | undefined): JoinToken | undefined {
   try {
     return parseJoinToken(text);
   } catch (error) {
-    throw new DroverError('DRV_NODE_CONFIG_INVALID', `${where}: ${messageOf(error)}`);
+    throw invalidNodeConfiguration(`${where}: ${messageOf(error)}`);
   }
 }

@@ -7,7 +7,7 @@ import { rename } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { whileOpen } from '../files/while-open.js';
 import { SystemClock } from '../loop/system-clock.js';
-import { DroverError, messageOf } from '../model/errors.js';
+import { corruptStore, DroverError, invalidNodeConfiguration, messageOf } from '../model/errors.js';
 import type { NodeConfiguration } from '../model/node.js';
 import { changeMainConfiguration, readMainConfiguration } from '../node/main-configuration.js';
 import { prepareRoot, type RootPaths } from '../node/root.js';
@@ -38,10 +38,12 @@ interface Place {
 export function migrateStore(root: string, kind: StoreKind, say: Say): Promise<string> {
   return withStopped(root, say, async (place) => {
     if (place.configuration.store.kind !== 'etcd')
-      throw invalid('config.json names no etcd: set "store" to {"kind": "etcd", "endpoints": [...]} first');
+      throw invalidNodeConfiguration(
+        'config.json names no etcd: set "store" to {"kind": "etcd", "endpoints": [...]} first',
+      );
     const file = join(place.paths.store, 'master');
     if (kind === 'etcd') {
-      if (!wasStoreMade(file)) throw invalid(`${file} holds no state`);
+      if (!wasStoreMade(file)) throw invalidNodeConfiguration(`${file} holds no state`);
       const state = await move(place, 'lmdb', 'etcd');
       return `${describe(state)} are on etcd now; the file is kept in ${await setAside(file)}`;
     }
@@ -86,7 +88,7 @@ export function restoreStore(root: string, file: string, say: Say): Promise<stri
 export async function repairStores(root: string): Promise<string> {
   const path = join(resolve(root), 'config.json');
   if ((await readMainConfiguration(path)) === undefined)
-    throw invalid(`there is no node in ${resolve(root)}: name its directory with --root`);
+    throw invalidNodeConfiguration(`there is no node in ${resolve(root)}: name its directory with --root`);
   const paths = await prepareRoot(root);
   const lock = await acquireRootLock(paths);
   try {
@@ -128,8 +130,7 @@ function readSound(directory: string, damage: DroverError): Salvaged {
   try {
     return salvage(join(directory, DATA_FILE));
   } catch (error) {
-    throw new DroverError(
-      'DRV_STORE_CORRUPT',
+    throw corruptStore(
       `nothing in ${directory} can be read (${messageOf(error)}): restore a backup with "drover store restore", or move that directory away to start empty`,
       { cause: damage },
     );
@@ -147,8 +148,7 @@ function judge(file: string, { entries, isChecked }: Backup, say: Say): void {
     const problem = problemOfRecord(entry);
     if (problem === undefined) continue;
     if (!isChecked)
-      throw new DroverError(
-        'DRV_STORE_CORRUPT',
+      throw corruptStore(
         `${file}: the record ${entry.key} cannot be read (${problem}): nothing was changed; take another backup, or remove the line of that record and lower "entries" in the first line by one`,
       );
     say(`warning: the record ${entry.key} cannot be read (${problem}): the master will set it aside`);
@@ -176,7 +176,7 @@ async function readState(place: Place, kind: StoreKind): Promise<StoreState> {
 async function open(place: Place, kind: StoreKind): Promise<Store> {
   if (kind === 'etcd') return openEtcdStore(await etcdOptions(place));
   const directory = join(place.paths.store, 'master');
-  if (!wasStoreMade(directory)) throw invalid(`${directory} holds no state`);
+  if (!wasStoreMade(directory)) throw invalidNodeConfiguration(`${directory} holds no state`);
   return openStore({ directory });
 }
 
@@ -199,7 +199,7 @@ function raised(state: StoreState): StoreState {
 async function etcdOptions(place: Place): Promise<OpenEtcdStoreOptions> {
   const { paths, configuration, say } = place;
   const { store: settings, clusterName } = configuration;
-  if (settings.kind !== 'etcd') throw invalid('config.json names no etcd');
+  if (settings.kind !== 'etcd') throw invalidNodeConfiguration('config.json names no etcd');
   const clock = new SystemClock();
   return {
     etcd: await connectEtcd(settings, paths.root, clock),
@@ -243,14 +243,10 @@ async function withAwake(root: string, say: Say, work: (place: Place) => Promise
 async function masterIn(root: string): Promise<Omit<Place, 'say'>> {
   const configuration = await readMainConfiguration(join(resolve(root), 'config.json'));
   if (configuration?.isMasterNode !== true)
-    throw invalid(`there is no master in ${resolve(root)}: name its directory with --root`);
+    throw invalidNodeConfiguration(`there is no master in ${resolve(root)}: name its directory with --root`);
   return { configuration, paths: await prepareRoot(root) };
 }
 
 function describe({ entries, revision }: StoreState): string {
   return `${entries.length} entries at revision ${revision}`;
-}
-
-function invalid(message: string): DroverError {
-  return new DroverError('DRV_NODE_CONFIG_INVALID', message);
 }

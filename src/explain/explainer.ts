@@ -11,7 +11,7 @@ import type {
   ConfigurationRecord,
 } from '../model/configuration.js';
 import { type ShownOverride, shownOverrides } from '../model/configuration-overrides.js';
-import { DroverError } from '../model/errors.js';
+import { nodeDisconnected } from '../model/errors.js';
 import { hasDoneItsWork, type InstanceRecord, isServing } from '../model/instance.js';
 import type { NodeRecord } from '../model/node.js';
 import type { DrainProgress } from '../model/node-drain.js';
@@ -120,8 +120,7 @@ export class Explainer {
   async runs(id: string, lines: number): Promise<InstanceRuns> {
     const { value: record } = this.#visible(id);
     const answer = (await this.#ask([record], lines)).get(id);
-    if (answer?.kind === 'silent')
-      throw new DroverError('DRV_NODE_DISCONNECTED', `node ${record.placement?.nodeId}: ${answer.why}`);
+    if (answer?.kind === 'silent') throw nodeDisconnected(`node ${record.placement?.nodeId}: ${answer.why}`);
     const description = answer?.kind === 'answered' ? answer.description : undefined;
     const { run = 0, upForMs = null, exits = [] } = description ?? {};
     const current = upForMs === null ? null : { run, upForMs };

@@ -7,10 +7,9 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { SegmentWriter } from '../logs/segment-writer.js';
 import type { SegmentLimits } from '../logs/segments.js';
-import type { Clock } from '../loop/clock.js';
 import { withDeadline } from '../loop/deadline.js';
 import { isInstanceId } from '../model/names.js';
-import type { Logger } from '../telemetry/logger.js';
+import type { Ambient } from '../telemetry/ambient.js';
 import type { Extension, ExtensionContext, InstanceLog } from './extension.js';
 import type { ExtensionFaults } from './extension-faults.js';
 import { ExtensionGuard } from './extension-guard.js';
@@ -20,7 +19,7 @@ import type { Registrations } from './registrations.js';
 const DEACTIVATE_LIMIT_MS = 5000;
 
 /** The parts that every extension of a node shares. */
-export interface ExtensionHost {
+export interface ExtensionHost extends Ambient {
   readonly nodeId: string;
   /** The path of `data/extensions`. */
   readonly dataDirectory: string;
@@ -30,8 +29,6 @@ export interface ExtensionHost {
   readonly activateLimitMs: number;
   readonly registrations: Registrations;
   readonly faults: ExtensionFaults;
-  readonly clock: Clock;
-  readonly logger: Logger;
 }
 
 export interface ExtensionCode {

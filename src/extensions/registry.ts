@@ -5,12 +5,9 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { SegmentLimits } from '../logs/segments.js';
-import type { Clock } from '../loop/clock.js';
 import type { Part } from '../loop/lifecycle.js';
 import { messageOf } from '../model/errors.js';
 import type { Runtime } from '../runtime/runtime.js';
-import type { Logger } from '../telemetry/logger.js';
 import type { StorageProviders } from '../templates/storage/storage-provider.js';
 import type { BuiltIn } from './built-in/built-ins.js';
 import type { ExtensionCommand, ExtensionStatus, NodeEvent, VariableContext } from './extension.js';
@@ -28,15 +25,10 @@ import { Registrations } from './registrations.js';
 
 const ACTIVATE_LIMIT_MS = 10_000;
 
-interface ExtensionRegistryOptions {
+interface ExtensionRegistryOptions
+  extends Omit<ExtensionHost, 'activateLimitMs' | 'registrations' | 'faults'> {
   /** The path of `extensions/`. */
   readonly directory: string;
-  /** The path of `data/extensions`. */
-  readonly dataDirectory: string;
-  /** The path of `logs/instances`. */
-  readonly instanceLogs: string;
-  readonly logLimits: SegmentLimits;
-  readonly nodeId: string;
   /** The built-in extensions. Each is active when it has settings. */
   readonly builtIns: readonly BuiltIn[];
   /** Learns which code belongs to an extension, to find the origin of uncaught errors. Default: a new object. */
@@ -44,8 +36,6 @@ interface ExtensionRegistryOptions {
   /** Called when the code of an extension is about to be loaded, and is in `codes`. */
   readonly onCode?: () => void;
   readonly activateLimitMs?: number;
-  readonly clock: Clock;
-  readonly logger: Logger;
 }
 
 interface Entry {

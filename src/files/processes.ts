@@ -4,6 +4,7 @@
  */
 import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
 import { constants } from 'node:os';
+import { attempt } from '../model/plain/attempt.js';
 import { replaceFileSync } from './replace-file-sync.js';
 
 /** Room for the 52 numbers of up to 20 digits and the name of up to 64 bytes in `/proc/<pid>/stat`. */
@@ -97,12 +98,10 @@ export function noteProcess(file: string, { pid, startTime }: ProcessStamp): voi
 
 /** Reads the process that `noteProcess` wrote. Undefined: there is no such file, or it is from an earlier boot. */
 export function notedProcess(file: string): ProcessStamp | undefined {
-  try {
+  return attempt(() => {
     const [pid, startTime, bootId] = readFileSync(file, 'latin1').split(' ');
     return bootId === readBootId() ? { pid: Number(pid), startTime: Number(startTime) } : undefined;
-  } catch {
-    return undefined;
-  }
+  });
 }
 
 /** The name of a signal, such as `SIGTERM`; undefined: this machine has no such signal. */

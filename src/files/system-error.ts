@@ -38,6 +38,13 @@ export function ignoreMissing(error: unknown): undefined {
   if (!isMissing(error)) throw error;
 }
 
+/** For a `catch`: makes a handler that ignores errors with one of these codes, and throws any other error. */
+export function ignoring(...codes: readonly string[]): (error: unknown) => undefined {
+  return (error) => {
+    if (!hasFileCode(error, ...codes)) throw error;
+  };
+}
+
 /** True for errors of the operating system, not for Node's own codes (`ERR_...`) or those of libraries. */
 export function isSystemError(error: unknown): boolean {
   return /^E[A-Z0-9]+$/.test(systemCodeOf(error) ?? '');

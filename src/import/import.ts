@@ -1,8 +1,8 @@
 /** Runs one import: judges the drafts, writes them unless it is a dry run, and reports all of them. */
 import { resolve } from 'node:path';
 import { jsonText, plainLines } from '../command-tree/printed-text.js';
-import { ClientError, EXIT } from '../command-tree/runs/client-error.js';
-import { DroverError, messageOf } from '../model/errors.js';
+import { type ClientError, conflictError, failedError } from '../command-tree/runs/client-error.js';
+import { DroverError, messageOf, unusableRoot } from '../model/errors.js';
 import { countText, shellWord } from '../model/words.js';
 import type { Drafts } from './draft.js';
 import { type Judged, judgeDrafts } from './judge.js';
@@ -68,22 +68,16 @@ function failureOf({ items }: ImportReport): ClientError | undefined {
   const count = (state: ItemState): number => items.filter((item) => item.state === state).length;
   const refused = count('refused');
   if (refused > 0)
-    return new ClientError(
-      EXIT.failed,
-      `${countText(refused, 'thing')} could not be taken; the report says why`,
-    );
+    return failedError(`${countText(refused, 'thing')} could not be taken; the report says why`);
   const kept = count('kept');
   return kept > 0
-    ? new ClientError(
-        EXIT.conflict,
-        `the root keeps ${countText(kept, 'thing')} of its own; the report says which`,
-      )
+    ? conflictError(`the root keeps ${countText(kept, 'thing')} of its own; the report says which`)
     : undefined;
 }
 
 function unreadable(root: string, error: unknown): DroverError {
   if (error instanceof DroverError) return error;
-  return new DroverError('DRV_NODE_ROOT_UNUSABLE', `${root} cannot be read: ${messageOf(error)}`);
+  return unusableRoot(`${root} cannot be read: ${messageOf(error)}`);
 }
 
 const STATES: Readonly<Record<ItemState, string>> = {

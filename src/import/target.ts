@@ -2,7 +2,7 @@
 import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DirectoryReader, type Reading } from '../configuration-files/directory.js';
-import { hasFileCode } from '../files/system-error.js';
+import { ignoring } from '../files/system-error.js';
 import { SystemClock } from '../loop/system-clock.js';
 import { messageOf } from '../model/errors.js';
 import type { NodeConfiguration } from '../model/node.js';
@@ -46,11 +46,5 @@ export function digestOfTree(place: TreePlace): Promise<string> {
 
 /** True for any entry at this path, also for a link that leads nowhere. */
 export async function exists(path: string): Promise<boolean> {
-  try {
-    await lstat(path);
-    return true;
-  } catch (error) {
-    if (hasFileCode(error, 'ENOENT', 'ENOTDIR')) return false;
-    throw error;
-  }
+  return (await lstat(path).catch(ignoring('ENOENT', 'ENOTDIR'))) !== undefined;
 }

@@ -5,7 +5,7 @@ import { pino } from 'pino';
 import { fileReason } from '../configuration-files/file-reason.js';
 import { replaceFile } from '../files/replace-file.js';
 import { eachBounded, FILE_PARALLELISM } from '../loop/each-bounded.js';
-import { DroverError } from '../model/errors.js';
+import { DroverError, unusableRoot } from '../model/errors.js';
 import { prepareRoot } from '../node/root.js';
 import { TemplateDirectory } from '../templates/library/template-directory.js';
 import { readContent } from '../templates/tree/digest.js';
@@ -56,7 +56,7 @@ async function writeNewFile(path: string, text: string): Promise<void> {
     await replaceFile(path, text);
   } catch (error) {
     if (error instanceof DroverError) throw error;
-    throw new DroverError('DRV_NODE_ROOT_UNUSABLE', `${path} cannot be written: ${fileReason(error)}`);
+    throw unusableRoot(`${path} cannot be written: ${fileReason(error)}`);
   }
 }
 
@@ -79,8 +79,7 @@ async function copyTree(from: string, to: string): Promise<void> {
 }
 
 function appeared(what: string): DroverError {
-  return new DroverError(
-    'DRV_NODE_ROOT_UNUSABLE',
+  return unusableRoot(
     `${what} came into the root meanwhile, and stays as it is: import again to see what differs`,
   );
 }

@@ -1,27 +1,19 @@
-/**
- * The leadership of a master on etcd, among several. The master is always a candidate for leader, and does a
- * leader's work in each term that it wins. The next campaign begins when no work of the last term is under
- * way any more.
- */
-import type { Clock } from '../loop/clock.js';
 import { pause } from '../loop/pause.js';
 import { DroverError } from '../model/errors.js';
 import type { Election } from '../store/etcd/election.js';
 import type { Masters } from '../store/etcd/masters.js';
 import type { ElectedTerm } from '../store/etcd/term.js';
-import type { Logger } from '../telemetry/logger.js';
+import type { Ambient } from '../telemetry/ambient.js';
 import type { Candidate, TermWork } from './candidate.js';
 import type { Leader, MasterPeer, Term } from './leadership.js';
 
 /** The pause after work that could not begin, so that another master has its turn. */
 const AGAIN_AFTER_MS = 1000;
 
-interface ElectedLeadershipOptions {
+interface ElectedLeadershipOptions extends Ambient {
   readonly election: Election;
   readonly masters: Masters;
   readonly own: MasterPeer;
-  readonly clock: Clock;
-  readonly logger: Logger;
 }
 
 export class ElectedLeadership implements Candidate {

@@ -7,7 +7,7 @@ import type { Clock } from '../loop/clock.js';
 import { withDeadline } from '../loop/deadline.js';
 import type { Part } from '../loop/lifecycle.js';
 import { pause } from '../loop/pause.js';
-import { DroverError } from '../model/errors.js';
+import { channelClosed, DroverError } from '../model/errors.js';
 import type { AskingLeadership } from './candidate.js';
 import type { Leader, MasterPeer } from './leadership.js';
 
@@ -73,7 +73,7 @@ export class LeaderSearch implements Part {
 
   async #ask(peer: MasterPeer, signal: AbortSignal): Promise<void> {
     const { ask, leadership, clock } = this.#options;
-    const expired = (): DroverError => new DroverError('DRV_CHANNEL_CLOSED', 'no answer in time');
+    const expired = (): DroverError => channelClosed('no answer in time');
     try {
       const leader = await withDeadline({ clock, limitMs: ANSWER_MS, signal, expired }, (inner) =>
         ask(peer, inner),

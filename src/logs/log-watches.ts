@@ -6,6 +6,7 @@
 import { type FSWatcher, lstatSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { type DirectoryChange, type SystemWatch, watchDirectory } from '../files/watch-directory.js';
+import { attempt } from '../model/plain/attempt.js';
 
 /**
  * The shortest time between two wakes of a busy log. A wake reads all output since the last wake. Output comes in
@@ -168,12 +169,8 @@ class LogDirectory {
   }
 
   #tryWatch(path: string, onChange: (change: DirectoryChange) => void): FSWatcher | undefined {
-    try {
-      return watchDirectory(path, onChange, () => this.#arm(), this.#options.watch);
-    } catch {
-      // The directory is missing, or the system has no watch left: then the poll finds changes.
-      return undefined;
-    }
+    // The directory may be missing, or the system have no watch left: then the poll finds changes.
+    return attempt(() => watchDirectory(path, onChange, () => this.#arm(), this.#options.watch));
   }
 
   #notify(isListChanged: boolean): void {
@@ -193,9 +190,5 @@ class LogDirectory {
 }
 
 function isDirectory(path: string): boolean {
-  try {
-    return lstatSync(path).isDirectory();
-  } catch {
-    return false;
-  }
+  return attempt(() => lstatSync(path).isDirectory(), false);
 }

@@ -31,17 +31,10 @@ export async function pruneLogs(
  */
 async function lastWriteAt(directory: string): Promise<number> {
   const newest = segmentsOf(directory, await namesIn(directory)).at(-1);
-  try {
-    return (await lstat(newest?.path ?? directory)).mtimeMs;
-  } catch {
-    return 0;
-  }
+  const status = await lstat(newest?.path ?? directory).catch(() => undefined);
+  return status?.mtimeMs ?? 0;
 }
 
 async function namesIn(directory: string): Promise<string[]> {
-  try {
-    return await readdir(directory);
-  } catch {
-    return [];
-  }
+  return readdir(directory).catch(() => []);
 }

@@ -4,7 +4,7 @@
  */
 import type { Stats } from 'node:fs';
 import { type FileHandle, lstat, open, readdir } from 'node:fs/promises';
-import { hasFileCode } from '../files/system-error.js';
+import { ignoring } from '../files/system-error.js';
 import { NEWLINE, READ, type Segment, segmentsOf } from './segments.js';
 
 export interface OpenSegment {
@@ -12,26 +12,20 @@ export interface OpenSegment {
   readonly stat: Stats;
 }
 
+/** ELOOP: a link stands in its place, which is not ours and is not read. */
+const ignoreGone = ignoring('ENOENT', 'ENOTDIR', 'ELOOP');
+
 /** All segments, the oldest first; empty when the directory is missing or a link. Throws the system's other errors. */
 export async function listSegments(directory: string): Promise<Segment[]> {
-  try {
-    if (!(await lstat(directory)).isDirectory()) return [];
-    return segmentsOf(directory, await readdir(directory));
-  } catch (error) {
-    if (isGone(error)) return [];
-    throw error;
-  }
+  const status = await lstat(directory).catch(ignoreGone);
+  if (status?.isDirectory() !== true) return [];
+  return segmentsOf(directory, (await readdir(directory).catch(ignoreGone)) ?? []);
 }
 
 /** Opens a segment; the caller closes the handle. Undefined: it was removed meanwhile, or is no regular file. */
 export async function openSegment(segment: Segment): Promise<OpenSegment | undefined> {
-  let handle: FileHandle;
-  try {
-    handle = await open(segment.path, READ);
-  } catch (error) {
-    if (isGone(error)) return undefined;
-    throw error;
-  }
+  const handle = await open(segment.path, READ).catch(ignoreGone);
+  if (handle === undefined) return undefined;
   try {
     const stat = await handle.stat();
     if (stat.isFile()) return { handle, stat };
@@ -68,15 +62,5 @@ export async function endsInside({ handle }: OpenSegment, end: number): Promise<
 
 /** The inode of the entry at the segment's path; undefined: there is none. */
 export async function inodeOf(segment: Segment): Promise<number | undefined> {
-  try {
-    return (await lstat(segment.path)).ino;
-  } catch (error) {
-    if (isGone(error)) return undefined;
-    throw error;
-  }
-}
-
-function isGone(error: unknown): boolean {
-  // ELOOP: a link stands in its place, which is not ours and is not read.
-  return hasFileCode(error, 'ENOENT', 'ENOTDIR', 'ELOOP');
+  return (await lstat(segment.path).catch(ignoreGone))?.ino;
 }

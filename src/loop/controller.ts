@@ -2,7 +2,7 @@
  * Runs one reconciler over its keys: takes due keys from the queue and runs a bounded number of rounds at once. Then it
  * queues each key again as the end of its round asks. All reconcilers of master and wrapper run in controllers.
  */
-import { DroverError } from '../model/errors.js';
+import { internalError } from '../model/errors.js';
 import { Backoff, type BackoffOptions } from './backoff.js';
 import type { Clock, TimerHandle } from './clock.js';
 import type { Part } from './lifecycle.js';
@@ -203,7 +203,7 @@ export class Controller<Facts, Step> implements Part {
     const message =
       `${this.#context.reconciler.name}: the plan for ${key} still had steps after ${MOST_CHANGES_IN_A_ROW} ` +
       'rounds in a row; plan() must answer no steps once perform() has done them';
-    return { outcome: 'failed', error: new DroverError('DRV_INTERNAL', message) };
+    return { outcome: 'failed', error: internalError(message) };
   }
 
   /** Queues the key again as the end of its round asks. Returns the delay for a failed or conflicting key. */

@@ -1,5 +1,5 @@
 /** Starting and stopping: every running part can be started once and stopped any number of times. */
-import { DroverError } from '../model/errors.js';
+import { storeClosed } from '../model/errors.js';
 
 export interface Part {
   /** Resolves when the part works; throws when it cannot. */
@@ -18,8 +18,7 @@ export class RunningParts {
    * has begun.
    */
   async start(part: Part): Promise<void> {
-    if (this.#stopping !== undefined)
-      throw new DroverError('DRV_STORE_CLOSED', 'the node stops: nothing more is started');
+    if (this.#stopping !== undefined) throw storeClosed('the node stops: nothing more is started');
     this.#stops.push(() => part.stop());
     await part.start();
   }

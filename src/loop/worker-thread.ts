@@ -3,7 +3,7 @@
  * next job. The thread's program calls `answerJobs`.
  */
 import { parentPort, Worker } from 'node:worker_threads';
-import { DroverError } from '../model/errors.js';
+import { type DroverError, internalError } from '../model/errors.js';
 
 interface Asked<Job> {
   readonly id: number;
@@ -119,7 +119,7 @@ export class WorkerThread<Job, Answer> {
   }
 
   #ended(): DroverError {
-    return new DroverError('DRV_INTERNAL', `the thread that ${this.#options.task} has ended`);
+    return internalError(`the thread that ${this.#options.task} has ended`);
   }
 }
 

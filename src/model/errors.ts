@@ -119,6 +119,29 @@ export class DroverError extends Error {
   }
 }
 
+const errorOf =
+  (code: ErrorCode) =>
+  (message: string, options?: { cause?: unknown }): DroverError =>
+    new DroverError(code, message, options);
+
+/** The errors that many parts throw. The message is as that of DroverError. */
+export const invalidRequest = errorOf('DRV_REQUEST_INVALID');
+export const invalidNodeConfiguration = errorOf('DRV_NODE_CONFIG_INVALID');
+export const unusableRoot = errorOf('DRV_NODE_ROOT_UNUSABLE');
+export const corruptStore = errorOf('DRV_STORE_CORRUPT');
+export const channelClosed = errorOf('DRV_CHANNEL_CLOSED');
+export const storeClosed = errorOf('DRV_STORE_CLOSED');
+export const templateUnknown = errorOf('DRV_TEMPLATE_UNKNOWN');
+export const revisionUnknown = errorOf('DRV_REVISION_UNKNOWN');
+export const templateUnsafe = errorOf('DRV_TEMPLATE_UNSAFE');
+export const nodeDisconnected = errorOf('DRV_NODE_DISCONNECTED');
+export const internalError = errorOf('DRV_INTERNAL');
+export const stdinFull = errorOf('DRV_STDIN_FULL');
+export const templateCorrupt = errorOf('DRV_TEMPLATE_CORRUPT');
+export const storeUnavailable = errorOf('DRV_STORE_UNAVAILABLE');
+export const storeWriteFailed = errorOf('DRV_STORE_WRITE_FAILED');
+export const requestTooLarge = errorOf('DRV_REQUEST_TOO_LARGE');
+
 /** The HTTP status of answers with this code. */
 export function statusOfCode(code: ErrorCode): number {
   return STATUS_BY_CODE[code];

@@ -30,21 +30,15 @@ export class UnknownNameError extends DroverError {
   }
 }
 
-export function unknownConfiguration(name: string): DroverError {
-  return new UnknownNameError('configuration', name);
-}
+const unknownOf =
+  (kind: NamedKind) =>
+  (typed: string): DroverError =>
+    new UnknownNameError(kind, typed);
 
-export function unknownInstance(id: string): DroverError {
-  return new UnknownNameError('instance', id);
-}
-
-export function unknownNode(id: string): DroverError {
-  return new UnknownNameError('node', id);
-}
-
-export function unknownKey(label: string): DroverError {
-  return new UnknownNameError('key', label);
-}
+export const unknownConfiguration = unknownOf('configuration');
+export const unknownInstance = unknownOf('instance');
+export const unknownNode = unknownOf('node');
+export const unknownKey = unknownOf('key');
 
 /** The record of the instance exists, but is set aside because it cannot be read. `problem`: what is wrong with it. */
 export function unreadableInstance(id: string, problem: string): DroverError {

@@ -8,8 +8,8 @@ import { join } from 'node:path';
 import { fileReason } from '../configuration-files/file-reason.js';
 import { ownUser } from '../files/own-user.js';
 import { readRegular } from '../files/read-regular.js';
-import { hasFileCode, ignoreMissing, isMissing } from '../files/system-error.js';
-import { DroverError } from '../model/errors.js';
+import { ignoreMissing, ignoring, isMissing } from '../files/system-error.js';
+import { type DroverError, unusableRoot } from '../model/errors.js';
 import { dropSum, noteOf } from './secret-sum.js';
 
 /** A fixed path instead of os.tmpdir(): a daemon with another TMPDIR must find the sockets of the former daemon. */
@@ -37,7 +37,7 @@ export async function lockKeyOf(data: string): Promise<string> {
         flush: true,
       });
       // Use a link, not a rename: a link does not replace a key that another start has just made.
-      await link(fresh, file).catch(ignoreExisting);
+      await link(fresh, file).catch(ignoring('EEXIST'));
     });
     const key = String(await readRegular(file));
     const { dev, ino } = await lstat(data, { bigint: true });
@@ -83,16 +83,12 @@ export async function shortDirectoryOf(data: string): Promise<string> {
  * another user has taken the name.
  */
 async function isTaken(directory: string): Promise<boolean> {
-  await mkdir(directory, 0o700).catch(ignoreExisting);
+  await mkdir(directory, 0o700).catch(ignoring('EEXIST'));
   // A link is refused, because any user could have made it.
   const status = await lstat(directory).catch(ignoreMissing);
   return status?.isDirectory() === true && status.uid === ownUser().uid && (status.mode & 0o077) === 0;
 }
 
-function ignoreExisting(error: unknown): void {
-  if (!hasFileCode(error, 'EEXIST')) throw error;
-}
-
 function unusable(path: string, problem: string): DroverError {
-  return new DroverError('DRV_NODE_ROOT_UNUSABLE', `${path} cannot be used: ${problem}`);
+  return unusableRoot(`${path} cannot be used: ${problem}`);
 }

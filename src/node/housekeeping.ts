@@ -1,63 +1,37 @@
 /** Limits what a wrapper keeps on disk: removes logs of removed instances and unused template trees. */
 import { pruneLogs } from '../logs/prune.js';
-import type { Clock, TimerHandle } from '../loop/clock.js';
-import type { Part } from '../loop/lifecycle.js';
-import type { Logger } from '../telemetry/logger.js';
+import { Rounds } from '../loop/rounds.js';
+import type { Ambient } from '../telemetry/ambient.js';
 import type { TemplateCache } from '../templates/transfer/cache.js';
 
 const EVERY_MS = 600_000;
 const CACHE_MAX_BYTES = 10 * 1024 ** 3;
 const CACHE_MAX_AGE_MS = 30 * 86_400_000;
 
-interface HousekeepingOptions {
+interface HousekeepingOptions extends Ambient {
   readonly logsDirectory: string;
   readonly cache: TemplateCache;
   readonly inUse: () => { readonly instanceIds: ReadonlySet<string>; readonly digests: ReadonlySet<string> };
-  readonly clock: Clock;
-  readonly logger: Logger;
 }
 
-export class Housekeeping implements Part {
+/** The first clean-up comes after ten minutes: a node that has just started has other things to do. */
+export class Housekeeping extends Rounds {
   readonly #options: HousekeepingOptions;
-  readonly #stopping = new AbortController();
-  #timer: TimerHandle | undefined;
-  #round: Promise<void> = Promise.resolve();
 
   constructor(options: HousekeepingOptions) {
+    super(options.clock, EVERY_MS);
     this.#options = options;
   }
 
-  /**
-   * Starts the rounds. The first clean-up comes after ten minutes: a node that has just started has other things to do.
-   */
-  start(): void {
-    this.#later();
-  }
-
-  async stop(): Promise<void> {
-    this.#stopping.abort();
-    this.#timer?.cancel();
-    await this.#round;
-  }
-
-  #later(): void {
-    if (this.#stopping.signal.aborted) return;
-    this.#timer = this.#options.clock.setTimer(EVERY_MS, () => {
-      this.#round = this.#clean().finally(() => this.#later());
-    });
-  }
-
-  async #clean(): Promise<void> {
+  protected async round(): Promise<void> {
     const { logsDirectory, cache, inUse, logger } = this.#options;
     const { instanceIds, digests } = inUse();
     try {
       await pruneLogs(logsDirectory, instanceIds);
-      await cache.evict(
-        { maxBytes: CACHE_MAX_BYTES, maxAgeMs: CACHE_MAX_AGE_MS, inUse: digests },
-        this.#stopping.signal,
-      );
+      const rule = { maxBytes: CACHE_MAX_BYTES, maxAgeMs: CACHE_MAX_AGE_MS, inUse: digests };
+      await cache.evict(rule, this.stopping);
     } catch (error) {
-      if (!this.#stopping.signal.aborted)
+      if (!this.stopping.aborted)
         logger.warn({ err: error }, 'old logs and templates could not be cleaned up');
     }
   }

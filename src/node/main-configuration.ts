@@ -6,7 +6,7 @@ import { JsonTextError, readJsonText } from '../configuration-files/json-positio
 import { fieldName, moreText, type Problem, readerOf } from '../configuration-files/problems.js';
 import { replaceFile } from '../files/replace-file.js';
 import { isMissing } from '../files/system-error.js';
-import { DroverError } from '../model/errors.js';
+import { DroverError, invalidNodeConfiguration, unusableRoot } from '../model/errors.js';
 import { type NodeConfiguration, nodeConfigurationSchema } from '../model/node.js';
 
 const MAX_BYTES = 1024 * 1024;
@@ -41,10 +41,10 @@ export function parseMainConfiguration(file: string, text: string): NodeConfigur
       const { line, column } = positions[index] ?? { line: 1, column: 1 };
       return `${file}:${line}:${column}: ${sentence(problem)}`;
     });
-    throw invalid(`${lines.join('\n')}${moreText(more)}`);
+    throw invalidNodeConfiguration(`${lines.join('\n')}${moreText(more)}`);
   } catch (error) {
     if (!(error instanceof JsonTextError)) throw error;
-    throw invalid(`${file}:${error.line}:${error.column}: not valid JSON: ${error.message}`);
+    throw invalidNodeConfiguration(`${file}:${error.line}:${error.column}: not valid JSON: ${error.message}`);
   }
 }
 
@@ -80,12 +80,15 @@ function sentence({ path, message }: Problem): string {
 async function readText(file: string): Promise<string | undefined> {
   try {
     const status = await stat(file);
-    if (!status.isFile()) throw invalid(`${file} is not a regular file`);
-    if (status.size > MAX_BYTES) throw invalid(`${file} is larger than ${MAX_BYTES / 1024} KiB`);
+    if (!status.isFile()) throw invalidNodeConfiguration(`${file} is not a regular file`);
+    if (status.size > MAX_BYTES)
+      throw invalidNodeConfiguration(`${file} is larger than ${MAX_BYTES / 1024} KiB`);
     return await readFile(file, 'utf8');
   } catch (error) {
     if (isMissing(error)) return undefined;
-    throw error instanceof DroverError ? error : invalid(`${file} cannot be read: ${fileReason(error)}`);
+    throw error instanceof DroverError
+      ? error
+      : invalidNodeConfiguration(`${file} cannot be read: ${fileReason(error)}`);
   }
 }
 
@@ -104,18 +107,14 @@ async function writeConfiguration(file: string, fields: object): Promise<void> {
     // Make a file with a join token private: the next start refuses a token that other users can read.
     await replaceFile(file, text, { keep: !('joinToken' in fields), mask: NOT_OTHERS });
   } catch (error) {
-    throw new DroverError('DRV_NODE_ROOT_UNUSABLE', `${file} cannot be written: ${fileReason(error)}`);
+    throw unusableRoot(`${file} cannot be written: ${fileReason(error)}`);
   }
 }
 
 async function refuseReadable(file: string): Promise<void> {
   const { mode } = await stat(file);
   if ((mode & 0o077) === 0) return;
-  throw invalid(
+  throw invalidNodeConfiguration(
     `${file} holds a joinToken and has mode ${(mode & 0o777).toString(8)}: other users can read it; run: chmod 600 '${file}'`,
   );
-}
-
-function invalid(message: string): DroverError {
-  return new DroverError('DRV_NODE_CONFIG_INVALID', message);
 }

@@ -3,7 +3,7 @@ import { lstat, stat } from 'node:fs/promises';
 import { fileReason } from '../configuration-files/file-reason.js';
 import { ownUser } from '../files/own-user.js';
 import { isMissing } from '../files/system-error.js';
-import { DroverError } from '../model/errors.js';
+import { type DroverError, unusableRoot } from '../model/errors.js';
 
 /**
  * Checks `path`; a missing path is fine. Throws DRV_NODE_ROOT_UNUSABLE, with the command that corrects it, when `path`
@@ -31,5 +31,5 @@ export async function refuseIfOpen(path: string, mode: 0o600 | 0o700): Promise<v
 }
 
 function refusal(path: string, problem: string): DroverError {
-  return new DroverError('DRV_NODE_ROOT_UNUSABLE', `${path} ${problem}`);
+  return unusableRoot(`${path} ${problem}`);
 }

@@ -10,7 +10,8 @@ import { z } from 'zod';
 import { fileReason } from '../configuration-files/file-reason.js';
 import { lockOpenFile } from '../files/lock-open-file.js';
 import { readBootId, readProcess } from '../files/processes.js';
-import { DroverError } from '../model/errors.js';
+import { DroverError, unusableRoot } from '../model/errors.js';
+import { attempt } from '../model/plain/attempt.js';
 import type { RootPaths } from './root.js';
 
 const holderSchema = z.object({ pid: z.int(), startTime: z.number(), bootId: z.string(), host: z.string() });
@@ -52,11 +53,8 @@ function heldBy(file: number): RootLock {
     release: () => {
       if (!isHeld) return;
       isHeld = false;
-      try {
-        ftruncateSync(file);
-      } catch {
-        // On a read-only disk the text stays. Only the kernel's lock counts.
-      }
+      // On a read-only disk the text stays. Only the kernel's lock counts.
+      attempt(() => ftruncateSync(file));
       closeSync(file);
     },
   };
@@ -83,12 +81,9 @@ async function openLocked(paths: RootPaths): Promise<number> {
 }
 
 async function readHolder(lockFile: string): Promise<Holder | undefined> {
-  try {
-    return holderSchema.safeParse(JSON.parse(await readFile(lockFile, 'utf8'))).data;
-  } catch {
-    // The file is empty, or is being written at this moment.
-    return undefined;
-  }
+  // The file may be empty, or is being written at this moment.
+  const text = await readFile(lockFile, 'utf8').catch(() => '');
+  return attempt(() => holderSchema.safeParse(JSON.parse(text)).data);
 }
 
 function thisProcess(): Holder {
@@ -102,7 +97,7 @@ function isSeen({ pid, startTime, bootId }: Holder): boolean {
 }
 
 function unusable(path: string, problem: string): DroverError {
-  return new DroverError('DRV_NODE_ROOT_UNUSABLE', `${path} cannot be locked: ${problem}`);
+  return unusableRoot(`${path} cannot be locked: ${problem}`);
 }
 
 async function locked({ root, lockFile }: RootPaths): Promise<DroverError> {

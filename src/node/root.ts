@@ -6,8 +6,8 @@ import { createHash } from 'node:crypto';
 import { access, chmod, constants, mkdir, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { fileReason } from '../configuration-files/file-reason.js';
-import { hasFileCode } from '../files/system-error.js';
-import { DroverError } from '../model/errors.js';
+import { hasFileCode, ignoring } from '../files/system-error.js';
+import { type DroverError, unusableRoot } from '../model/errors.js';
 import { lockKeyOf, shortDirectoryOf } from './hidden-names.js';
 import { refuseIfOpen } from './private-path.js';
 
@@ -162,9 +162,7 @@ async function closeRunning(path: string): Promise<void> {
  * parent, as in /proc.
  */
 async function makeDirectory(path: string, mode?: number): Promise<void> {
-  await mkdir(path, mode).catch((error: unknown) => {
-    if (!hasFileCode(error, 'EEXIST')) throw error;
-  });
+  await mkdir(path, mode).catch(ignoring('EEXIST'));
   // The trailing slash makes the answer ENOTDIR for anything but a directory.
   await access(`${path}/`, constants.R_OK | constants.W_OK | constants.X_OK);
 }
@@ -177,7 +175,7 @@ async function isDirectory(path: string): Promise<boolean> {
 }
 
 function unusable(path: string, problem: string, cause?: unknown): DroverError {
-  return new DroverError('DRV_NODE_ROOT_UNUSABLE', `${path}: ${problem}`, { cause });
+  return unusableRoot(`${path}: ${problem}`, { cause });
 }
 
 /**

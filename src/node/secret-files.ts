@@ -7,8 +7,8 @@ import { basename, join } from 'node:path';
 import { fileReason } from '../configuration-files/file-reason.js';
 import { readRegular } from '../files/read-regular.js';
 import { replaceFile } from '../files/replace-file.js';
-import { hasFileCode, ignoreMissing, isDiskClosed, isMissing } from '../files/system-error.js';
-import { DroverError } from '../model/errors.js';
+import { hasFileCode, ignoreMissing, ignoring, isDiskClosed, isMissing } from '../files/system-error.js';
+import { type DroverError, unusableRoot } from '../model/errors.js';
 import { refuseIfOpen } from './private-path.js';
 import { dropSum, noteOf } from './secret-sum.js';
 
@@ -31,7 +31,7 @@ export class SecretDirectory {
  */
 export function hexFile(path: string, cure: string): Pick<SecretTextFile, 'name' | 'read' | 'write'> {
   const unusable = (problem: string, cause?: unknown): DroverError =>
-    new DroverError('DRV_NODE_ROOT_UNUSABLE', `${path} cannot be used: ${problem}; ${cure}`, { cause });
+    unusableRoot(`${path} cannot be used: ${problem}; ${cure}`, { cause });
   return {
     name: path,
     read: async () => {
@@ -82,9 +82,7 @@ class SecretTextFile {
   /** Resolves when the text is on disk. Throws DRV_NODE_ROOT_UNUSABLE; then the former content stays. */
   async write(text: string): Promise<void> {
     try {
-      await mkdir(this.#directory, { mode: 0o700 }).catch((error: unknown) => {
-        if (!hasFileCode(error, 'EEXIST')) throw error;
-      });
+      await mkdir(this.#directory, { mode: 0o700 }).catch(ignoring('EEXIST'));
       await replaceFile(join(this.#directory, this.#file), text);
     } catch (error) {
       throw this.#unusable('written', error);
@@ -96,11 +94,7 @@ class SecretTextFile {
   }
 
   #unusable(what: 'read' | 'written', cause: unknown): DroverError {
-    return new DroverError(
-      'DRV_NODE_ROOT_UNUSABLE',
-      `${this.name} cannot be ${what}: ${fileReason(cause)}; ${cureOf(cause)}`,
-      { cause },
-    );
+    return unusableRoot(`${this.name} cannot be ${what}: ${fileReason(cause)}; ${cureOf(cause)}`, { cause });
   }
 }
 

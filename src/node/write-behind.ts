@@ -4,12 +4,12 @@
  */
 
 import type { z } from 'zod';
-import type { Clock, TimerHandle } from '../loop/clock.js';
+import type { TimerHandle } from '../loop/clock.js';
 import { messageOf } from '../model/errors.js';
 import { problemOf } from '../model/public-message.js';
 import type { Operation, Store } from '../store/store.js';
 import { inSteps } from '../store/transaction.js';
-import type { Logger } from '../telemetry/logger.js';
+import type { Ambient } from '../telemetry/ambient.js';
 
 /**
  * How long changes are gathered. A start makes five changes in a few milliseconds, and their fsyncs would delay the
@@ -26,10 +26,8 @@ interface Loaded<T> {
   readonly unreadable: ReadonlyMap<string, unknown>;
 }
 
-interface WriteBehindOptions {
+interface WriteBehindOptions extends Ambient {
   readonly store: Store;
-  readonly clock: Clock;
-  readonly logger: Logger;
 }
 
 export class WriteBehind {

@@ -67,7 +67,7 @@ export interface Reads {
     | 'waiting'
     | 'warnings'
   >;
-  readonly templates: Pick<LocalTemplates, 'details' | 'groups' | 'listFiles' | 'onChange' | 'openFile'>;
+  readonly templates: Pick<LocalTemplates, 'details' | 'library' | 'listFiles' | 'openFile'>;
   /** See `TemplateSources.known`. */
   templateDigest(group: string, name: string, storage: string): Promise<string | null>;
   readonly extensions: Pick<ExtensionRegistry, 'commands' | 'list'>;

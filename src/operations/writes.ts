@@ -70,7 +70,7 @@ export interface Writes {
   readonly configurationFiles: Pick<ConfigurationFiles, 'put' | 'reload' | 'remove' | 'reset' | 'write'>;
   readonly templates: Pick<
     LocalTemplates,
-    'createFile' | 'exportArchive' | 'importArchive' | 'removeFile' | 'replaceFile' | 'rescan'
+    'createFile' | 'exportArchive' | 'importArchive' | 'removeFile' | 'replaceFile'
   >;
   readonly templateSync: Pick<MasterTemplates, 'fromStorage' | 'latestSync'> & {
     toCluster(pattern: string): Promise<Pick<SyncRun, 'templates' | 'nodes'>>;

@@ -6,6 +6,7 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { PortProtocol } from '../channel/protocol/messages.js';
+import { attempt } from '../model/plain/attempt.js';
 import type { ProcessUsage } from './limits/process-usage.js';
 import type { ResourceLimits } from './limits/resource-limits.js';
 import type { SampledRun } from './limits/usage-sampler.js';
@@ -94,12 +95,8 @@ export async function holderOfPort(port: number, protocol: PortProtocol): Promis
 /** The networks that the processes see, by name, each with one of its processes. */
 function networksOf(pids: readonly number[]): ReadonlyMap<string, number> {
   const networks = new Map<string, number>();
-  for (const pid of pids)
-    try {
-      networks.set(readlinkSync(`/proc/${pid}/ns/net`), pid);
-    } catch {
-      // The process has ended, or is another user's.
-    }
+  // A process may have ended, or be another user's.
+  for (const pid of pids) attempt(() => networks.set(readlinkSync(`/proc/${pid}/ns/net`), pid));
   return networks;
 }
 
@@ -144,27 +141,17 @@ async function socketsOf(
 /** Undefined: the files of the process cannot be read. */
 function socketsOfProcess(pid: number): string[] | undefined {
   const directory = `/proc/${pid}/fd`;
-  try {
-    return readdirSync(directory).flatMap((fd) => socketAt(`${directory}/${fd}`));
-  } catch {
-    return undefined;
-  }
+  return attempt(() => readdirSync(directory).flatMap((fd) => socketAt(`${directory}/${fd}`)));
 }
 
 function socketAt(path: string): string[] {
-  try {
+  // The file may be closed meanwhile.
+  return attempt(() => {
     const [, inode] = /^socket:\[(\d+)\]$/.exec(readlinkSync(path)) ?? [];
     return inode === undefined ? [] : [inode];
-  } catch {
-    // The file was closed meanwhile.
-    return [];
-  }
+  }, []);
 }
 
 function nameOf(pid: number): string {
-  try {
-    return readFileSync(`/proc/${pid}/comm`, 'utf8').trim();
-  } catch {
-    return 'a program';
-  }
+  return attempt(() => readFileSync(`/proc/${pid}/comm`, 'utf8').trim(), 'a program');
 }

@@ -20,6 +20,7 @@ import { readFileSync, readlinkSync } from 'node:fs';
 import { constants } from 'node:os';
 import { basename } from 'node:path';
 import { type ProcessEntry, readProcessName } from '../files/processes.js';
+import { attempt } from '../model/plain/attempt.js';
 
 /** How a process takes signals, and what matters of its surroundings. */
 export interface SignalManners {
@@ -76,7 +77,7 @@ function bitOf(signal: NodeJS.Signals): bigint {
 }
 
 function readManners(pid: number): SignalManners {
-  try {
+  return attempt(() => {
     const status = readFileSync(`/proc/${pid}/status`, 'latin1');
     const mask = (name: string): bigint =>
       BigInt(`0x${new RegExp(`^${name}:\\s*([0-9a-f]+)$`, 'm').exec(status)?.[1] ?? '0'}`);
@@ -91,15 +92,9 @@ function readManners(pid: number): SignalManners {
         SHELLS.has(basename(program)) || (basename(program) === 'busybox' && /^(a?sh|.*\.sh)$/.test(name)),
       hasNoInput: linkOf(pid, 'fd/0') === '/dev/null',
     };
-  } catch {
-    return UNKNOWN;
-  }
+  }, UNKNOWN);
 }
 
 function linkOf(pid: number, name: string): string | undefined {
-  try {
-    return readlinkSync(`/proc/${pid}/${name}`);
-  } catch {
-    return undefined;
-  }
+  return attempt(() => readlinkSync(`/proc/${pid}/${name}`));
 }

@@ -3,22 +3,20 @@
  * finds its tool missing, because tools come and go while the node runs.
  */
 import { BOUNDS } from '../channel/protocol/messages.js';
-import type { Clock, TimerHandle } from '../loop/clock.js';
+import type { TimerHandle } from '../loop/clock.js';
 import { messageOf } from '../model/errors.js';
 import type { RuntimeOffer } from '../model/node.js';
 import { cutToBytes } from '../model/words.js';
-import type { Logger } from '../telemetry/logger.js';
+import type { Ambient } from '../telemetry/ambient.js';
 import { unavailable } from './failures.js';
 import type { Runtime } from './runtime.js';
 
 const PROBE_EVERY_MS = 30_000;
 
-interface RuntimeOffersOptions {
+interface RuntimeOffersOptions extends Ambient {
   readonly runtimes: readonly Runtime[];
   /** Called after a probe that changed an offer; not for the first probe. */
   readonly onChange: () => void;
-  readonly clock: Clock;
-  readonly logger: Logger;
 }
 
 export class RuntimeOffers {

@@ -1,6 +1,7 @@
 /** Reads the newest bytes of an instance's log, as they were written, for the first screen of an attached terminal. */
 import * as fs from 'node:fs';
 import { NEWLINE, READ, segmentsOf } from '../logs/segments.js';
+import { attempt } from '../model/plain/attempt.js';
 
 const NONE = Buffer.alloc(0);
 
@@ -9,7 +10,7 @@ const NONE = Buffer.alloc(0);
  * bytes.
  */
 export function recentBytes(directory: string, mostBytes: number): Buffer {
-  try {
+  return attempt(() => {
     const found: Buffer[] = [];
     let room = mostBytes;
     for (const { path } of segmentsOf(directory, fs.readdirSync(directory)).reverse()) {
@@ -19,9 +20,7 @@ export function recentBytes(directory: string, mostBytes: number): Buffer {
       room -= bytes.length;
     }
     return room > 0 ? Buffer.concat(found) : fromLineStart(Buffer.concat(found));
-  } catch {
-    return NONE;
-  }
+  }, NONE);
 }
 
 function endOf(path: string, mostBytes: number): Buffer {

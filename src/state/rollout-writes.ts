@@ -6,7 +6,7 @@
  */
 import type { Clock } from '../loop/clock.js';
 import type { Configuration, ConfigurationRecord } from '../model/configuration.js';
-import { DroverError } from '../model/errors.js';
+import { DroverError, revisionUnknown } from '../model/errors.js';
 import { isHeldBack, NO_COUNTS, phaseOf, type RolloutRecord } from '../model/rollout.js';
 import { unknownConfiguration } from '../model/unknown.js';
 import { NO_UPDATE, type Update } from '../model/update.js';
@@ -211,8 +211,7 @@ function refused({ name, state }: RolloutRecord, why: string): DroverError {
 }
 
 function unknownRevision(name: string, revision: string | undefined): DroverError {
-  return new DroverError(
-    'DRV_REVISION_UNKNOWN',
+  return revisionUnknown(
     revision === undefined
       ? `no earlier content of ${name} is known: name a revision`
       : `there is no revision ${revision} of ${name} any more`,

@@ -9,8 +9,8 @@ import { crc32 } from 'node:zlib';
 import { z } from 'zod';
 import { readRegular } from '../files/read-regular.js';
 import { removeUnfinishedWrites, replaceFile } from '../files/replace-file.js';
-import { isMissing } from '../files/system-error.js';
-import { DroverError, messageOf } from '../model/errors.js';
+import { ignoreMissing } from '../files/system-error.js';
+import { corruptStore, DroverError, messageOf } from '../model/errors.js';
 import { problemOf } from '../model/public-message.js';
 import type { Entry, StoreState } from './store.js';
 
@@ -38,9 +38,7 @@ export interface Backup extends StoreState {
 export async function writeBackup(file: string, { entries, revision }: StoreState): Promise<void> {
   const body = entries.map(lineOf).join('');
   try {
-    const present = await stat(file).catch((error: unknown) => {
-      if (!isMissing(error)) throw error;
-    });
+    const present = await stat(file).catch(ignoreMissing);
     if (present?.isFile() === false) throw new Error('it is not a regular file');
     await removeUnfinishedWrites(dirname(file), CUT_OFF_MS);
     await replaceFile(file, `${headOf({ revision, entries: entries.length }, body)}\n${body}`);
@@ -68,8 +66,7 @@ export async function readBackup(file: string): Promise<Backup> {
       throw new Error('its checksum is wrong: the file was changed after it was written');
     return { entries, revision: head.revision, isChecked };
   } catch (error) {
-    throw new DroverError(
-      'DRV_STORE_CORRUPT',
+    throw corruptStore(
       `${file} is no whole backup of a store: ${problemOf(error)}; nothing was changed, take another backup`,
     );
   }

@@ -2,7 +2,7 @@
  * The common part of every embedded store. It checks transactions in memory, commits them in groups by `write`, and
  * only then shows them to readers and watchers. A backend says how a group reaches the disk.
  */
-import { DroverError } from '../model/errors.js';
+import { storeClosed, storeWriteFailed } from '../model/errors.js';
 import type { Accepted, KeyTable } from './key-table.js';
 import type { ChangeBatch, Entry, Operation, Store } from './store.js';
 import type { ChangeHistory } from './watch.js';
@@ -115,10 +115,7 @@ export abstract class EmbeddedStore implements Store {
     return new Promise((resolve, reject) => {
       this.#checkOpen();
       if (this.#waiting.length >= MAX_WAITING)
-        throw new DroverError(
-          'DRV_STORE_WRITE_FAILED',
-          `${MAX_WAITING} writes wait for the disk; try again later`,
-        );
+        throw storeWriteFailed(`${MAX_WAITING} writes wait for the disk; try again later`);
       this.checkWritable();
       const accepted = this.table.accept(operations);
       const calledAt = performance.now();
@@ -155,7 +152,7 @@ export abstract class EmbeddedStore implements Store {
   }
 
   #checkOpen(): void {
-    if (this.#closing !== undefined) throw new DroverError('DRV_STORE_CLOSED', 'the store is closed');
+    if (this.#closing !== undefined) throw storeClosed('the store is closed');
   }
 
   #enqueue(waiting: Waiting): void {

@@ -2,7 +2,7 @@
  * The keys of a store in memory, in two layers. The lower one is durable; the upper one was accepted and is on its
  * way to the disk. The table finds conflicts at call time, against both layers; readers see the durable one only.
  */
-import { DroverError, messageOf } from '../model/errors.js';
+import { DroverError, internalError, messageOf } from '../model/errors.js';
 import type { Change, Entry, Operation } from './store.js';
 import { checkTransaction } from './transaction.js';
 
@@ -140,8 +140,8 @@ function jsonOf(key: string, value: unknown): string {
   try {
     text = JSON.stringify(value);
   } catch (error) {
-    throw new DroverError('DRV_INTERNAL', `the value of ${key} is not JSON: ${messageOf(error)}`);
+    throw internalError(`the value of ${key} is not JSON: ${messageOf(error)}`);
   }
-  if (text === undefined) throw new DroverError('DRV_INTERNAL', `the value of ${key} is not JSON`);
+  if (text === undefined) throw internalError(`the value of ${key} is not JSON`);
   return text;
 }

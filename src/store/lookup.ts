@@ -1,16 +1,12 @@
 /** An index over a mirror: ids grouped by keys that are computed from the value, kept up to date change by change. */
+import { attempt } from '../model/plain/attempt.js';
 
-/** What readers of an index may use; `Lookup` implements it. */
-export interface LookupReader<K> {
-  /** The live group: it changes with the mirror, so copy it before an await. */
-  get(key: K): ReadonlySet<string>;
-  /** The keys that have at least one id. */
-  keys(): IterableIterator<K>;
-}
+/** What readers of an index may use. */
+export type LookupReader<K> = Pick<Lookup<unknown, K>, 'get' | 'keys'>;
 
 const NO_IDS: ReadonlySet<string> = new Set();
 
-export class Lookup<T, K> implements LookupReader<K> {
+export class Lookup<T, K> {
   readonly #keysOf: (value: T, id: string) => readonly K[];
   readonly #groups = new Map<K, Set<string>>();
 
@@ -18,10 +14,12 @@ export class Lookup<T, K> implements LookupReader<K> {
     this.#keysOf = keysOf;
   }
 
+  /** The live group: it changes with the mirror, so copy it before an await. */
   get(key: K): ReadonlySet<string> {
     return this.#groups.get(key) ?? NO_IDS;
   }
 
+  /** The keys that have at least one id. */
   keys(): IterableIterator<K> {
     return this.#groups.keys();
   }
@@ -46,11 +44,7 @@ export class Lookup<T, K> implements LookupReader<K> {
 
   /** The groups of the earlier value: `keysOf` is pure, so it answers as it did then. */
   #keysBefore(id: string, value: T): readonly K[] {
-    try {
-      return this.#keysOf(value, id);
-    } catch {
-      return [];
-    }
+    return attempt(() => this.#keysOf(value, id), []);
   }
 
   #enter(key: K, id: string): void {

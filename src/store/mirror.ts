@@ -4,7 +4,7 @@
  * with `until(revision)` to read their own writes. A value that does not decode is set aside: readers do not see it as
  * an entry, and it stays in the store as it is.
  */
-import { DroverError } from '../model/errors.js';
+import { corruptStore, DroverError, storeClosed } from '../model/errors.js';
 import { problemOf } from '../model/public-message.js';
 import { Lookup, type LookupReader } from './lookup.js';
 import { RevisionGate } from './revision-gate.js';
@@ -27,32 +27,8 @@ export type MirrorListener<T> = (
   before: Mirrored<T> | undefined,
 ) => void;
 
-/** What readers may use; `Mirror` implements it. */
-export interface MirrorReader<T> {
-  /** Resolves when the first list is in. */
-  readonly ready: Promise<void>;
-  readonly isReady: boolean;
-  /**
-   * The store revision up to which this copy is complete for its prefix. Transactions of other prefixes advance it
-   * too.
-   */
-  readonly revision: number;
-  readonly size: number;
-  get(id: string): Mirrored<T> | undefined;
-  entries(): IterableIterator<[string, Mirrored<T>]>;
-  /** The values that do not decode, by id. They are no entries. */
-  readonly setAside: ReadonlyMap<string, SetAside>;
-  /**
-   * Calls `listener` for each change, in revision order, until `until` aborts. The copy and all lookups then
-   * have the change already. Returns the function that unsubscribes.
-   */
-  onChange(listener: MirrorListener<T>, until?: AbortSignal): () => void;
-  /**
-   * Resolves when the copy includes `revision` of the store, whatever keys it changed. Rejects when the mirror
-   * stops.
-   */
-  until(revision: number): Promise<void>;
-}
+/** What readers may use. */
+export type MirrorReader<T> = Omit<Mirror<T>, 'prefix' | 'start' | 'stop' | 'lookup'>;
 
 export interface MirrorOptions<T> {
   readonly store: Store;
@@ -77,11 +53,9 @@ interface Event<T> {
 
 type Index<T> = Pick<Lookup<T, unknown>, 'change'>;
 
-/**
- * The implementation of `MirrorReader`. Listeners hear of the first list, too: each of its entries comes as a
- * new entry.
- */
-export class Mirror<T> implements MirrorReader<T> {
+/** Listeners hear of the first list, too: each of its entries comes as a new entry. */
+export class Mirror<T> {
+  /** Resolves when the first list is in. */
   readonly ready: Promise<void>;
   readonly #options: MirrorOptions<T>;
   readonly #entries = new Map<string, Mirrored<T>>();
@@ -109,6 +83,7 @@ export class Mirror<T> implements MirrorReader<T> {
     return this.#gate.revision >= 0;
   }
 
+  /** The store revision up to which this copy is complete for its prefix. Transactions of other prefixes advance it too. */
   get revision(): number {
     return Math.max(0, this.#gate.revision);
   }
@@ -117,6 +92,7 @@ export class Mirror<T> implements MirrorReader<T> {
     return this.#entries.size;
   }
 
+  /** The values that do not decode, by id. They are no entries. */
   get setAside(): ReadonlyMap<string, SetAside> {
     return this.#setAside;
   }
@@ -144,6 +120,10 @@ export class Mirror<T> implements MirrorReader<T> {
     return this.#entries.entries();
   }
 
+  /**
+   * Calls `listener` for each change, in revision order, until `until` aborts. The copy and all lookups then
+   * have the change already. Returns the function that unsubscribes.
+   */
   onChange(listener: MirrorListener<T>, until?: AbortSignal): () => void {
     // A wrapper, so that a function given twice is subscribed twice.
     const subscription: MirrorListener<T> = (id, after, before) => listener(id, after, before);
@@ -153,6 +133,10 @@ export class Mirror<T> implements MirrorReader<T> {
     return unsubscribe;
   }
 
+  /**
+   * Resolves when the copy includes `revision` of the store, whatever keys it changed. Rejects when the mirror
+   * stops.
+   */
   until(revision: number): Promise<void> {
     return this.#gate.until(revision);
   }
@@ -290,7 +274,7 @@ export class Mirror<T> implements MirrorReader<T> {
   }
 
   #stopped(): DroverError {
-    return new DroverError('DRV_STORE_CLOSED', `the copy of ${this.#options.prefix} is stopped`);
+    return storeClosed(`the copy of ${this.#options.prefix} is stopped`);
   }
 }
 
@@ -302,7 +286,7 @@ function throwUncaught(error: unknown): void {
 }
 
 function throwUncaughtProblem(id: string, { problem }: SetAside): void {
-  throwUncaught(new DroverError('DRV_STORE_CORRUPT', `the stored value of ${id} is not valid: ${problem}`));
+  throwUncaught(corruptStore(`the stored value of ${id} is not valid: ${problem}`));
 }
 
 export interface SetAside {

@@ -2,7 +2,7 @@
  * The form that every store requires of a transaction, checked before its conflicts. It also cuts larger work into
  * steps that fit into one.
  */
-import { DroverError } from '../model/errors.js';
+import { internalError } from '../model/errors.js';
 import { MAX_OPERATIONS, type Operation } from './store.js';
 
 const KEY = /^[!-~]{1,512}$/;
@@ -14,20 +14,17 @@ const KEY = /^[!-~]{1,512}$/;
 export function checkTransaction(operations: readonly Operation[]): void {
   const count = operations.length;
   if (count === 0 || count > MAX_OPERATIONS)
-    throw new DroverError(
-      'DRV_INTERNAL',
+    throw internalError(
       `a transaction has 1 to ${MAX_OPERATIONS} operations, not ${count}: wait with barrier(), or write in steps`,
     );
   // Refuse any other key here: a disk format could refuse it half-way through a transaction.
   for (const { key } of operations)
     if (!KEY.test(key))
-      throw new DroverError(
-        'DRV_INTERNAL',
+      throw internalError(
         `a store key is 1 to 512 printable ASCII characters without spaces, not ${JSON.stringify(key.slice(0, 80))}`,
       );
   const keys = new Set(operations.map(({ key }) => key));
-  if (keys.size !== count)
-    throw new DroverError('DRV_INTERNAL', `a transaction names a key twice: ${[...keys].join(', ')}`);
+  if (keys.size !== count) throw internalError(`a transaction names a key twice: ${[...keys].join(', ')}`);
 }
 
 /** Cuts work on many records into steps of at most MAX_OPERATIONS, in order. */

@@ -3,7 +3,7 @@
  * watches share one ring and keep only their place in it. A slow watch costs no more than the ring, and throws when the
  * history has passed it.
  */
-import { DroverError } from '../model/errors.js';
+import { DroverError, internalError } from '../model/errors.js';
 import type { Change, ChangeBatch } from './store.js';
 
 /** The most changes that the history holds, by default. */
@@ -116,7 +116,7 @@ export class ChangeHistory {
 
   #at(place: number): Change {
     const change = this.#ring[place % this.#capacity];
-    if (change === undefined) throw new DroverError('DRV_INTERNAL', `no change is held at ${place}`);
+    if (change === undefined) throw internalError(`no change is held at ${place}`);
     return change;
   }
 }

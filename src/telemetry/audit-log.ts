@@ -6,7 +6,8 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { isMissing } from '../files/system-error.js';
 import { type AuditEntry, type AuditTrail, auditEntrySchema } from '../model/audit.js';
-import { DroverError, messageOf } from '../model/errors.js';
+import { messageOf, unusableRoot } from '../model/errors.js';
+import { attempt } from '../model/plain/attempt.js';
 import { cutText } from '../model/words.js';
 import type { Logger } from './logger.js';
 import { toPlainText } from './plain-text.js';
@@ -65,7 +66,7 @@ export class AuditLog implements AuditTrail {
       this.#entries = readEnd(options.path);
     } catch (cause) {
       const text = `${options.path} cannot be used: ${messageOf(cause)}; it must be a file of this user`;
-      throw new DroverError('DRV_NODE_ROOT_UNUSABLE', text, { cause });
+      throw unusableRoot(text, { cause });
     }
   }
 
@@ -126,12 +127,10 @@ function readEnd(path: string): AuditEntry[] {
 }
 
 function parseLine(line: string): AuditEntry[] {
-  try {
+  return attempt(() => {
     const { success, data } = auditEntrySchema.safeParse(JSON.parse(line));
     return success ? [data] : [];
-  } catch {
-    return [];
-  }
+  }, []);
 }
 
 /** The end of a file; empty when the file does not exist. */

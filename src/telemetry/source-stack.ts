@@ -7,6 +7,7 @@ import { readFileSync } from 'node:fs';
 import { SourceMap } from 'node:module';
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { attempt } from '../model/plain/attempt.js';
 
 /** The directory of the built program, in which this file is a chunk (rolldown.config.ts). */
 const PROGRAM = fileURLToPath(new URL('..', import.meta.url));
@@ -60,11 +61,7 @@ export class SourceStacks {
 }
 
 function readMap(file: string): SourceMap | undefined {
-  try {
-    return new SourceMap(JSON.parse(readFileSync(`${file}.map`, 'utf8')));
-  } catch {
-    return undefined;
-  }
+  return attempt(() => new SourceMap(JSON.parse(readFileSync(`${file}.map`, 'utf8'))));
 }
 
 function sourcePlace(

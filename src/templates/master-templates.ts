@@ -1,9 +1,7 @@
-/** Builds all template parts of a master: the local templates, the copies from storages, and their way to the nodes. */
-import type { Clock } from '../loop/clock.js';
 import { type Part, RunningParts } from '../loop/lifecycle.js';
 import type { ConfigurationWrites } from '../model/plain/configuration-writes.js';
 import type { ClusterSyncReport } from '../model/template.js';
-import type { Logger } from '../telemetry/logger.js';
+import type { Ambient } from '../telemetry/ambient.js';
 import { GitTemplates } from './library/git-templates.js';
 import { TemplateLibrary } from './library/library.js';
 import { LocalTemplates, type Noted } from './library/local-templates.js';
@@ -15,7 +13,7 @@ import { ClusterSync, type ClusterSyncOptions } from './sync/cluster-sync.js';
 import type { SyncRun } from './sync/sync-run.js';
 import { type SharedTemplates, TemplateSources } from './template-sources.js';
 
-interface MasterTemplatesOptions {
+interface MasterTemplatesOptions extends Ambient {
   readonly nodeId: string;
   /** The setting `configurationWrites`; default: as git decides. */
   readonly writes?: ConfigurationWrites | undefined;
@@ -33,9 +31,7 @@ interface MasterTemplatesOptions {
   readonly shared: () => SharedTemplates | undefined;
   /** Called only at a sync, because the master is built after its templates. */
   readonly nodes: ClusterSyncOptions['nodes'];
-  readonly clock: Clock;
   readonly random: () => number;
-  readonly logger: Logger;
 }
 
 export class MasterTemplates implements Part {

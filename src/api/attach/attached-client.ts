@@ -3,6 +3,7 @@
  * waiting output stays bounded here, on the node, and in the run's owner, which in the end detaches the client.
  */
 import { z } from 'zod';
+import { attempt } from '../../model/plain/attempt.js';
 import type { AttachEndReason, Attachment } from '../../model/run/attachment.js';
 import { wholeNumber } from '../http/route.js';
 import { type ApiSocket, CLOSE } from '../sockets/socket.js';
@@ -63,11 +64,7 @@ function onText(socket: ApiSocket, attachment: Attachment, text: string): void {
 }
 
 function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  return attempt(() => JSON.parse(text));
 }
 
 function send(socket: ApiSocket, message: object): void {

@@ -8,7 +8,7 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { extname, join, relative } from 'node:path';
 import { isMissing } from '../../files/system-error.js';
-import { DroverError } from '../../model/errors.js';
+import { DroverError, internalError } from '../../model/errors.js';
 
 /** The content types by file ending. `vite.config.ts` compresses the text files among them. */
 const TYPES: Readonly<Record<string, string>> = {
@@ -102,7 +102,7 @@ async function readContent(directory: string): Promise<DashboardContent> {
     .map((entry) => relative(directory, join(entry.parentPath, entry.name)));
   const page = await readFile(join(directory, INDEX), 'utf8').catch(missing);
   const end = page.indexOf(HEAD_END);
-  if (end < 0) throw new DroverError('DRV_INTERNAL', `the dashboard's ${INDEX} has no ${HEAD_END}`);
+  if (end < 0) throw internalError(`the dashboard's ${INDEX} has no ${HEAD_END}`);
   const all = new Set(paths);
   const files = new Map<string, DashboardFile>();
   for (const path of paths.filter((one) => one !== INDEX && !isTwin(one, all)))

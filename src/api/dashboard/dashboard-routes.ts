@@ -51,7 +51,6 @@ function pageRoute(
   send: (call: Exchange & { readonly path: string }) => Promise<unknown>,
 ): Route {
   return defineRoute({
-    method: 'GET',
     path,
     scope: 'open',
     summary: 'The dashboard.',

@@ -2,6 +2,8 @@
  * Sorts requests by their decoded path, as the router reads it: those that each of several masters answers itself, those
  * that anybody may send to the leader, and all others.
  */
+
+import { attempt } from '../../model/plain/attempt.js';
 import type { Scope } from '../http/route.js';
 
 /** As in the router: the address before the path of a request to a proxy. */
@@ -46,10 +48,8 @@ function pathsOf(routes: readonly SortedRoute[]): ReadonlySet<string> {
 /** The path without host, query and final slash, decoded; undefined: it cannot be decoded. */
 function decodedPath(url: string): string | undefined {
   const [path = ''] = url.replace(HOST, '').split(/[?#]/, 1);
-  try {
+  return attempt(() => {
     const decoded = decodeURI(path);
     return decoded.length > 1 && decoded.endsWith('/') ? decoded.slice(0, -1) : decoded;
-  } catch {
-    return undefined;
-  }
+  });
 }

@@ -8,7 +8,7 @@ import type { Duplex } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
 import type { Leader } from '../../leadership/leadership.js';
 import type { Clock, TimerHandle } from '../../loop/clock.js';
-import { DroverError } from '../../model/errors.js';
+import { channelClosed } from '../../model/errors.js';
 
 /**
  * How long an idle tunnel is kept: far shorter than the leader's own limit, so that the leader does not close a
@@ -75,7 +75,7 @@ export class TunnelPool {
   /** Ends all tunnels. Idempotent. */
   close(): void {
     this.#timer?.cancel();
-    this.#ending.abort(new DroverError('DRV_CHANNEL_CLOSED', 'another master leads'));
+    this.#ending.abort(channelClosed('another master leads'));
     this.agent.destroy();
     for (const tunnel of this.#tunnels) tunnel.destroy();
   }

@@ -1,7 +1,7 @@
 /** Hides the object in the path from a key that is restricted to other configurations. Pure. The gate uses it. */
 
 import { type Access, strangeName } from '../../access/access.js';
-import { DroverError } from '../../model/errors.js';
+import { DroverError, invalidRequest } from '../../model/errors.js';
 import { unknownConfiguration, unknownInstance } from '../../model/unknown.js';
 import type { Reach } from '../http/route.js';
 
@@ -22,7 +22,7 @@ export function hiddenBy(
       const name = configurationOf(id);
       if (name !== undefined && access.sees(name)) return undefined;
       const unknown = unknownInstance(id);
-      return reach === 'instance' ? unknown : new DroverError('DRV_REQUEST_INVALID', unknown.message);
+      return reach === 'instance' ? unknown : invalidRequest(unknown.message);
     }
     case 'configuration':
     case 'new-configuration': {

@@ -3,7 +3,7 @@
  * every refusal is `{error, code}`.
  */
 import type { IncomingMessage, Server } from 'node:http';
-import { DroverError } from '../../model/errors.js';
+import { invalidRequest } from '../../model/errors.js';
 
 /** The option of a server that lets requests without `Host` through: see `requireHost`. */
 export const HOSTLESS = { requireHostHeader: false } as const;
@@ -11,7 +11,7 @@ export const HOSTLESS = { requireHostHeader: false } as const;
 /** Throws DRV_REQUEST_INVALID for a request that must name its host (RFC 9112, 3.2) and does not. */
 export function requireHost({ httpVersion, headers }: IncomingMessage): void {
   if (httpVersion === '1.1' && headers.host === undefined)
-    throw new DroverError('DRV_REQUEST_INVALID', 'header Host: is missing, and HTTP/1.1 asks for it');
+    throw invalidRequest('header Host: is missing, and HTTP/1.1 asks for it');
 }
 
 /** Handles a request with an unknown `Expect` as if it had none, which RFC 9110 (10.1.1) allows. */

@@ -1,7 +1,7 @@
 /** Chooses the interface that a node listens on. */
 import { lookup } from 'node:dns/promises';
 import { BlockList, isIP, isIPv6, type Server } from 'node:net';
-import { DroverError } from '../../model/errors.js';
+import { invalidNodeConfiguration } from '../../model/errors.js';
 import type { NodeConfiguration } from '../../model/node.js';
 import { describeListenError } from '../../model/settings/listen-error.js';
 import { systemReason } from '../../model/words.js';
@@ -83,8 +83,7 @@ async function ipsOf(
   try {
     return await resolve(host);
   } catch (error) {
-    throw new DroverError(
-      'DRV_NODE_CONFIG_INVALID',
+    throw invalidNodeConfiguration(
       `config.json: ${field}: the host name ${host} does not resolve (${systemReason(error) ?? 'no answer'}); ` +
         'correct it, or give an IP address',
       { cause: error },

@@ -4,7 +4,7 @@
  */
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
-import { DroverError } from '../../model/errors.js';
+import { DroverError, invalidRequest, requestTooLarge } from '../../model/errors.js';
 
 const MIB = 1024 * 1024;
 
@@ -81,7 +81,7 @@ export class BodyStream extends Readable {
 
   readonly #onGone = (): void => {
     if (this.#request.complete) return;
-    this.destroy(new DroverError('DRV_REQUEST_INVALID', 'the body ended before it was complete'));
+    this.destroy(invalidRequest('the body ended before it was complete'));
   };
 
   #onIdle(): void {
@@ -96,8 +96,7 @@ export class BodyStream extends Readable {
 }
 
 function tooLarge({ maxBytes }: UploadLimits): DroverError {
-  return new DroverError(
-    'DRV_REQUEST_TOO_LARGE',
+  return requestTooLarge(
     `the body is larger than this server takes (${Math.floor(maxBytes / MIB)} MB: maxUploadMB in config.json)`,
   );
 }

@@ -110,11 +110,8 @@ export function isTlsHello(error: SocketError, socket: Socket): boolean {
 
 /** Answers bytes that are not a request, and closes the connection. */
 export function answerSocketError(error: SocketError, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
-    socket.destroy();
-    return;
-  }
-  endWith(socket, SOCKET_ERRORS[error.code ?? ''] ?? (isTlsHello(error, socket) ? NO_TLS : MALFORMED));
+  if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy();
+  else endWith(socket, SOCKET_ERRORS[error.code ?? ''] ?? (isTlsHello(error, socket) ? NO_TLS : MALFORMED));
 }
 
 /** Answers a request whose body did not arrive in time, and closes the connection. */

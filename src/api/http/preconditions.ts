@@ -2,7 +2,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Precondition } from '../../configuration-files/precondition.js';
-import { DroverError } from '../../model/errors.js';
+import { invalidRequest } from '../../model/errors.js';
 
 const TAGS = /^(?:W\/)?"[\w-]+"(?:[ \t]*,[ \t]*(?:W\/)?"[\w-]+")*$/;
 /** The marks that proxies put on a tag when they pack the answer: nginx makes it weak, Apache adds the coding. */
@@ -31,8 +31,7 @@ export function preconditionOf({ headers }: FastifyRequest): Precondition | unde
   const { 'if-match': match, 'if-none-match': none } = headers;
   if (none !== undefined) {
     if (none.trim() !== '*' || match !== undefined)
-      throw new DroverError(
-        'DRV_REQUEST_INVALID',
+      throw invalidRequest(
         'header If-None-Match: must be * and come without If-Match: it asks that the object does not exist yet',
       );
     return { is: 'absent' };
@@ -41,10 +40,7 @@ export function preconditionOf({ headers }: FastifyRequest): Precondition | unde
   const text = match.trim();
   if (text === '*') return { is: 'existing' };
   if (!TAGS.test(text))
-    throw new DroverError(
-      'DRV_REQUEST_INVALID',
-      'header If-Match: must be an ETag as it was answered, with its quotes, or *',
-    );
+    throw invalidRequest('header If-Match: must be an ETag as it was answered, with its quotes, or *');
   const tags = text.split(',').map((tag) => tag.trim().replace(PROXY_MARK, ''));
   return { is: 'existing', revisions: tags.map((tag) => tag.slice(1, -1)) };
 }

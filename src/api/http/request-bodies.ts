@@ -6,7 +6,7 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { checkJsonText, JsonTextError } from '../../configuration-files/json-position.js';
-import { DroverError } from '../../model/errors.js';
+import { DroverError, invalidRequest } from '../../model/errors.js';
 import { hasBody } from './time-limits.js';
 
 declare module 'fastify' {
@@ -41,9 +41,7 @@ export function takeJsonBodies(server: FastifyInstance): void {
     const fault = isUtf8(body)
       ? faultOf(text, mostValues)
       : 'the body is not valid JSON: it is not text in UTF-8';
-    return fault === undefined
-      ? parse(request, text, done)
-      : done(new DroverError('DRV_REQUEST_INVALID', fault));
+    return fault === undefined ? parse(request, text, done) : done(invalidRequest(fault));
   });
 }
 

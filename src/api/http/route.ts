@@ -15,7 +15,7 @@ import { z } from 'zod';
 import { fieldName, moreText, readerOf } from '../../configuration-files/problems.js';
 import type { MaybePromise } from '../../loop/maybe-promise.js';
 import type { KeyScope } from '../../model/access/key-scopes.js';
-import { DroverError, type ErrorCode } from '../../model/errors.js';
+import { type ErrorCode, invalidRequest } from '../../model/errors.js';
 import type { RouteNeeds } from '../dependencies.js';
 import { BodyStream } from './body-stream.js';
 
@@ -75,26 +75,31 @@ export interface Answer {
   readonly contentType?: string;
 }
 
-/** A route without its handler: everything that its description needs. */
-export interface RouteDescription {
-  readonly method: Method;
+/** What the descriptions of routes and of sockets have in common. */
+export interface EndpointDescription {
   /** The path below `/api`; parameters as `:id`. */
   readonly path: string;
   readonly scope: Scope;
   readonly reach?: Reach;
+  readonly summary: string;
+  /** The errors of this endpoint, beside those of every endpoint (a bad request, no key, too many calls, not ready). */
+  readonly errors?: readonly ErrorCode[];
+  /** The schemas of parameters and query. Absent: the endpoint does not look at them. */
+  readonly params?: z.ZodType;
+  readonly query?: z.ZodType;
+}
+
+/** A route without its handler: everything that its description needs. */
+export interface RouteDescription extends EndpointDescription {
+  readonly method: Method;
   /**
    * True: each of several masters answers itself, leading or not, because the answer is about this node or is the same
    * everywhere. The handler may use no part that only a leader has.
    */
   readonly isOwn?: true;
-  readonly summary: string;
   /** The answers of success, by status. Every error answer is `{error, code}`. */
   readonly answers: Readonly<Record<number, Answer>>;
-  /** The errors of this route, beside those of every route (a bad request, no key, too many calls, not ready). */
-  readonly errors?: readonly ErrorCode[];
-  /** The schemas of parameters, query and body. Absent: the route does not look at them. */
-  readonly params?: z.ZodType;
-  readonly query?: z.ZodType;
+  /** The schema of the body. Absent: the route does not look at it. */
   readonly body?: z.ZodType;
   /** Stands for a body that is not there. Default: `{}`. */
   readonly absentBody?: object;
@@ -122,7 +127,9 @@ interface RouteCall<Params, Query, Body> {
   readonly request: FastifyRequest;
 }
 
-interface RouteSpec<P, Q, B> extends RouteDescription {
+interface RouteSpec<P, Q, B> extends Omit<RouteDescription, 'method'> {
+  /** Default: GET. */
+  readonly method?: Method;
   readonly params?: z.ZodType<P>;
   readonly query?: z.ZodType<Q>;
   readonly body?: z.ZodType<B>;
@@ -145,7 +152,8 @@ interface RouteSpec<P, Q, B> extends RouteDescription {
 }
 
 /** Binds a handler to its schemas and hides their types, so that all routes fit into one table. */
-export function defineRoute<P, Q, B>(spec: RouteSpec<P, Q, B>): Route {
+export function defineRoute<P, Q, B>(described: RouteSpec<P, Q, B>): Route {
+  const spec = { method: 'GET' as const, ...described };
   const callOf = callReader(spec);
   const register = (server: FastifyInstance, needs: RouteNeeds): void =>
     addRoute(server, spec, (request, reply) => {
@@ -159,7 +167,7 @@ export function defineRoute<P, Q, B>(spec: RouteSpec<P, Q, B>): Route {
 
 function addRoute<P, Q, B>(
   server: FastifyInstance,
-  spec: RouteSpec<P, Q, B>,
+  spec: RouteSpec<P, Q, B> & Pick<RouteDescription, 'method'>,
   handler: RouteHandlerMethod,
 ): void {
   const isTimed = [spec.isUntimed, spec.bodyStream, spec.answerStream].every((is) => is !== true);
@@ -226,9 +234,6 @@ function partReader<T>(
       const place = path.length === 0 ? part : `${part} field ${fieldName(path)}`;
       return `${place}: ${message}`;
     });
-    throw new DroverError(
-      'DRV_REQUEST_INVALID',
-      faults.join('; ') + moreText(more + first.length - faults.length),
-    );
+    throw invalidRequest(faults.join('; ') + moreText(more + first.length - faults.length));
   };
 }

@@ -72,7 +72,6 @@ const PACKAGE_FILES: Readonly<Record<string, string>> = {
 export function openApiRoute(describe: () => Promise<string>): Route {
   let bytes: Promise<Buffer> | undefined;
   return defineRoute({
-    method: 'GET',
     path: '/openapi.json',
     isOwn: true,
     scope: 'open',
@@ -101,7 +100,6 @@ export function docsRoutes(): readonly Route[] {
 
 function pageRoute(path: string, type: string, send: (reply: FastifyReply) => MaybePromise<unknown>): Route {
   return defineRoute({
-    method: 'GET',
     path,
     scope: 'open',
     summary: 'The page that shows the description of the API.',

@@ -11,7 +11,6 @@ const DEADLINE_MS = 15_000;
 
 export const auditRoutes: readonly Route[] = [
   defineRoute({
-    method: 'GET',
     path: '/audit',
     scope: 'READ',
     summary:

@@ -4,7 +4,7 @@
  */
 
 import { z } from 'zod';
-import { DroverError } from '../../model/errors.js';
+import { DroverError, invalidRequest } from '../../model/errors.js';
 import { instanceInfoSchema } from '../../model/instance.js';
 import {
   type NodeRecord,
@@ -101,7 +101,6 @@ export function nodeStateOf(needs: Reads, node: NodeRecord): NodeState {
 
 export const clusterRoutes: readonly Route[] = [
   defineRoute({
-    method: 'GET',
     path: '/cluster/nodes',
     scope: 'READ',
     reach: 'filtered',
@@ -125,7 +124,6 @@ export const clusterRoutes: readonly Route[] = [
     },
   }),
   defineRoute({
-    method: 'GET',
     path: '/cluster/nodes/:id',
     scope: 'READ',
     reach: 'filtered',
@@ -162,10 +160,7 @@ export const clusterRoutes: readonly Route[] = [
     answers: {},
     handle: ({ params: { id } }, { configuration, nodes }) => {
       if (id === configuration.nodeId)
-        throw new DroverError(
-          'DRV_REQUEST_INVALID',
-          'cannot execute command on local node via API: use POST /api/commands/execute',
-        );
+        throw invalidRequest('cannot execute command on local node via API: use POST /api/commands/execute');
       if (nodes.get(id) === undefined) throw unknownNode(id);
       throw new DroverError(
         'DRV_NOT_IMPLEMENTED',
@@ -174,7 +169,6 @@ export const clusterRoutes: readonly Route[] = [
     },
   }),
   defineRoute({
-    method: 'GET',
     path: '/cluster/status',
     scope: 'READ',
     summary: 'Whether everything runs that should run, and if not, the reason.',
@@ -182,7 +176,6 @@ export const clusterRoutes: readonly Route[] = [
     handle: (_call, needs) => clusterStatus(needs),
   }),
   defineRoute({
-    method: 'GET',
     path: '/cluster/configurations',
     scope: 'READ',
     reach: 'filtered',
@@ -194,7 +187,6 @@ export const clusterRoutes: readonly Route[] = [
       ),
   }),
   defineRoute({
-    method: 'GET',
     path: '/cluster/removed-configurations',
     scope: 'READ',
     reach: 'filtered',

@@ -44,7 +44,6 @@ export type Candidates = z.output<typeof completion>;
 
 export const commandRoutes: readonly Route[] = [
   defineRoute({
-    method: 'GET',
     path: '/commands',
     scope: 'ALL',
     summary: 'All commands of the console, in the order of its help.',
@@ -52,7 +51,6 @@ export const commandRoutes: readonly Route[] = [
     handle: (_call, { commands }) => commands.list(),
   }),
   defineRoute({
-    method: 'GET',
     path: '/commands/completion',
     scope: 'ALL',
     summary: 'Completes a line that is being typed for the console.',

@@ -37,7 +37,6 @@ export type ConfigurationReload = z.output<typeof configurationReloadSchema>;
 
 export const configurationFileRoutes: readonly Route[] = [
   defineRoute({
-    method: 'GET',
     path: '/schemas/configuration.json',
     scope: 'READ',
     reach: 'filtered',
@@ -46,7 +45,6 @@ export const configurationFileRoutes: readonly Route[] = [
     handle: () => configurationJsonSchema(),
   }),
   defineRoute({
-    method: 'GET',
     path: '/configuration-files',
     scope: 'READ',
     reach: 'filtered',
@@ -57,7 +55,6 @@ export const configurationFileRoutes: readonly Route[] = [
       (await listConfigurationFiles(needs)).filter(({ name }) => seesConfiguration(request, name ?? '')),
   }),
   defineRoute({
-    method: 'GET',
     path: '/configuration-files/directory',
     scope: 'READ',
     reach: 'filtered',
@@ -70,7 +67,6 @@ export const configurationFileRoutes: readonly Route[] = [
     },
   }),
   defineRoute({
-    method: 'GET',
     path: '/configuration-files/commits/:commit',
     scope: 'READ',
     reach: 'filtered',
@@ -89,7 +85,6 @@ export const configurationFileRoutes: readonly Route[] = [
     },
   }),
   defineRoute({
-    method: 'GET',
     path: '/configuration-files/errors',
     scope: 'READ',
     reach: 'filtered',
@@ -103,7 +98,6 @@ export const configurationFileRoutes: readonly Route[] = [
         .filter(({ name }) => seesConfiguration(request, name ?? '')),
   }),
   defineRoute({
-    method: 'GET',
     path: '/configuration-files/warnings',
     scope: 'READ',
     reach: 'filtered',

@@ -3,7 +3,7 @@
  */
 
 import { z } from 'zod';
-import { DroverError } from '../../model/errors.js';
+import { revisionUnknown } from '../../model/errors.js';
 import {
   configurationHistory,
   contentDiffOf,
@@ -52,7 +52,6 @@ const ROLLBACK = {
 
 export const configurationHistoryRoutes: readonly Route[] = [
   defineRoute({
-    method: 'GET',
     path: '/configurations/:name/history',
     scope: 'READ',
     reach: 'configuration',
@@ -68,7 +67,6 @@ export const configurationHistoryRoutes: readonly Route[] = [
     handle: ({ params }, needs) => configurationHistory(needs, params.name),
   }),
   defineRoute({
-    method: 'GET',
     path: '/configurations/:name/history/diff',
     scope: 'READ',
     reach: 'configuration',
@@ -145,8 +143,7 @@ function targetOf(needs: RouteNeeds, name: string, to: number | undefined): Past
       outcome !== 'rolled-back',
   );
   if (before !== undefined) return before;
-  throw new DroverError(
-    'DRV_REVISION_UNKNOWN',
+  throw revisionUnknown(
     `configuration ${name} has no earlier content that was good: choose one of its history by its number`,
   );
 }

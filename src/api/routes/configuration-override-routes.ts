@@ -19,7 +19,6 @@ export const reasonQuery = z.object({
 
 export const configurationOverrideRoutes: readonly Route[] = [
   defineRoute({
-    method: 'GET',
     path: '/configuration-overrides',
     scope: 'READ',
     reach: 'filtered',

@@ -8,6 +8,7 @@ import { judgeConfigurationText, validateConfiguration } from '../../configurati
 import type { Precondition } from '../../configuration-files/precondition.js';
 import { Pace } from '../../loop/pace.js';
 import { brokenTextSchema, type Configuration, configurationSchema } from '../../model/configuration.js';
+import { isObject } from '../../model/json-object.js';
 import { nameSchema } from '../../model/names.js';
 import { unknownConfiguration } from '../../model/unknown.js';
 import {
@@ -69,7 +70,6 @@ export type BatchOutcome = z.output<typeof batchOutcomeSchema>;
 
 export const configurationRoutes: readonly Route[] = [
   defineRoute({
-    method: 'GET',
     path: '/configurations',
     scope: 'READ',
     reach: 'filtered',
@@ -82,7 +82,6 @@ export const configurationRoutes: readonly Route[] = [
         .map(([, { value }]) => value.configuration),
   }),
   defineRoute({
-    method: 'GET',
     path: '/configurations/:name',
     scope: 'READ',
     reach: 'configuration',
@@ -202,7 +201,6 @@ export const configurationRoutes: readonly Route[] = [
     },
   }),
   defineRoute({
-    method: 'GET',
     path: '/configurations/:name/diff',
     scope: 'READ',
     reach: 'configuration',
@@ -215,7 +213,6 @@ export const configurationRoutes: readonly Route[] = [
       diffOf(needs, params.name, shownTo(request, query.values === 'true')),
   }),
   defineRoute({
-    method: 'GET',
     path: '/configurations/:name/file',
     scope: 'READ',
     reach: 'configuration',
@@ -232,7 +229,6 @@ export const configurationRoutes: readonly Route[] = [
     },
   }),
   defineRoute({
-    method: 'GET',
     path: '/configurations/:name/broken-file',
     scope: 'READ',
     reach: 'configuration',
@@ -267,8 +263,4 @@ export const configurationRoutes: readonly Route[] = [
 function batchPrecondition(ifMatch: string | undefined, ifNoneMatch: unknown): Precondition | undefined {
   if (ifNoneMatch !== undefined) return { is: 'absent' };
   return ifMatch === undefined ? undefined : { is: 'existing', revisions: [ifMatch] };
-}
-
-function isObject(value: unknown): boolean {
-  return value !== null && typeof value === 'object' && !Array.isArray(value);
 }

@@ -6,7 +6,6 @@ import { defineRoute, type Route, wholeNumber } from '../http/route.js';
 
 export const eventRoutes: readonly Route[] = [
   defineRoute({
-    method: 'GET',
     path: '/events',
     scope: 'READ',
     reach: 'filtered',

@@ -29,7 +29,6 @@ const commandAnswer = z.object({
 
 export const extensionRoutes: readonly Route[] = [
   defineRoute({
-    method: 'GET',
     path: '/extensions',
     scope: 'READ',
     summary: 'All extensions of the serving node, with what they add and whether they failed.',
@@ -37,7 +36,6 @@ export const extensionRoutes: readonly Route[] = [
     handle: (_call, { extensions }) => extensions.list(),
   }),
   defineRoute({
-    method: 'GET',
     path: '/extensions/commands',
     scope: 'READ',
     summary: 'The commands that extensions of the serving node add.',

@@ -33,7 +33,6 @@ const runsQuery = z.object({
 export const historyRoutes: readonly Route[] = [
   logSearchRoute,
   defineRoute({
-    method: 'GET',
     path: '/instances/:id/usage',
     scope: 'READ',
     reach: 'instance',
@@ -47,7 +46,6 @@ export const historyRoutes: readonly Route[] = [
     },
   }),
   defineRoute({
-    method: 'GET',
     path: '/instances/:id/runs',
     scope: 'READ',
     reach: 'instance',

@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { hasEnded } from '../../model/access/seen-end.js';
 import { joinTokenIdSchema } from '../../model/cluster.js';
-import { DroverError } from '../../model/errors.js';
+import { invalidRequest } from '../../model/errors.js';
 import { nameSchema } from '../../model/names.js';
 import { JOIN_TOKEN_SECONDS, MAX_JOIN_TOKEN_USES } from '../../model/plain/command-limits.js';
 import { hostPort } from '../../model/plain/host-port.js';
@@ -65,7 +65,6 @@ const revokedJoinTokenSchema = z.object({ message: z.string(), id });
 
 export const joinTokenRoutes: readonly Route[] = [
   defineRoute({
-    method: 'GET',
     path: '/cluster/tokens',
     scope: 'READ',
     summary: 'All join tokens, the oldest first, without their secrets.',
@@ -90,8 +89,7 @@ export const joinTokenRoutes: readonly Route[] = [
       const { label = null, expiresInSeconds, maxUses = null, asMaster } = body;
       const { address, port, clusterName, store } = configuration;
       if (asMaster && store.kind !== 'etcd')
-        throw new DroverError(
-          'DRV_REQUEST_INVALID',
+        throw invalidRequest(
           'asMaster needs a state on etcd, and this master keeps it in a file of its own (drover store migrate --to etcd)',
         );
       const expiresInMs = expiresInSeconds === null ? null : expiresInSeconds * 1000;

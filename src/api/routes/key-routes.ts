@@ -8,7 +8,7 @@ import {
   keyScopeSchema,
 } from '../../model/access/api-key.js';
 import { hasEnded } from '../../model/access/seen-end.js';
-import { DroverError } from '../../model/errors.js';
+import { invalidRequest } from '../../model/errors.js';
 import { nameSchema } from '../../model/names.js';
 import { EXPIRY_RULE, parseExpiry } from '../../model/plain/duration.js';
 import { defineRoute, type Route } from '../http/route.js';
@@ -35,7 +35,8 @@ export type NewKey = z.output<typeof newKeySchema>;
 /** The body of `POST /keys`, where the defaults may be left out. */
 export type NewKeyRequest = z.input<typeof newKeySchema>;
 
-const restrictions = {
+/** The restrictions of a key, which its sessions have too. */
+export const restrictions = {
   configurations: z
     .array(z.string())
     .nullable()
@@ -75,7 +76,6 @@ const keyParams = z.object({ label: z.string().describe('label of the key') });
 
 export const keyRoutes: readonly Route[] = [
   defineRoute({
-    method: 'GET',
     path: '/keys',
     scope: 'READ',
     summary: 'All keys of the API by label, tokens masked.',
@@ -120,9 +120,9 @@ export const keyRoutes: readonly Route[] = [
 /** The end in Unix milliseconds; null: never. Throws DRV_REQUEST_INVALID, also for a time in the past. */
 export function expiryOf(expires: string, now: number): number | null {
   const at = parseExpiry(expires, now);
-  if (at === undefined) throw new DroverError('DRV_REQUEST_INVALID', `expires ${EXPIRY_RULE}`);
+  if (at === undefined) throw invalidRequest(`expires ${EXPIRY_RULE}`);
   if (at !== null && at <= now)
-    throw new DroverError('DRV_REQUEST_INVALID', 'expires must be later than now: a date begins at 0:00 UTC');
+    throw invalidRequest('expires must be later than now: a date begins at 0:00 UTC');
   return at;
 }
 

@@ -54,7 +54,6 @@ export function metricsRoute({ configuration, metrics, clock }: ApiDependencies)
   const all = keptFor(KEPT_MS, clock, () => metrics.exposition());
   const open = keptFor(KEPT_MS, clock, () => metrics.openExposition());
   return defineRoute({
-    method: 'GET',
     path: '/metrics',
     isOwn: true,
     scope: configuration.metricsNeedKey ? 'PUBLIC' : 'open',
@@ -99,7 +98,6 @@ function keptFor<T>(
 }
 
 export const pingRoute = defineRoute({
-  method: 'GET',
   path: '/ping',
   isOwn: true,
   scope: 'open',
@@ -114,7 +112,6 @@ export const pingRoute = defineRoute({
 /** The routes of the serving node, beside `/ping` and `/metrics`. */
 export const nodeRoutes: readonly Route[] = [
   defineRoute({
-    method: 'GET',
     path: '/node',
     isOwn: true,
     scope: 'READ',
@@ -127,7 +124,6 @@ export const nodeRoutes: readonly Route[] = [
     }),
   }),
   defineRoute({
-    method: 'GET',
     path: '/node/config',
     isOwn: true,
     scope: 'READ',

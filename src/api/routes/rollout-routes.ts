@@ -24,7 +24,6 @@ const SUMMARIES: Readonly<Record<RolloutAction, string>> = {
 
 export const rolloutRoutes: readonly Route[] = [
   defineRoute({
-    method: 'GET',
     path: '/rollouts',
     scope: 'READ',
     reach: 'filtered',
@@ -34,7 +33,6 @@ export const rolloutRoutes: readonly Route[] = [
       listRollouts(needs).filter(({ configurationName }) => seesConfiguration(request, configurationName)),
   }),
   defineRoute({
-    method: 'GET',
     path: '/rollouts/:name',
     scope: 'READ',
     reach: 'configuration',

@@ -9,12 +9,12 @@ import {
   type SessionRecord,
   sessionIdSchema,
 } from '../../model/access/session.js';
-import { DroverError } from '../../model/errors.js';
+import { DroverError, internalError } from '../../model/errors.js';
 import { CLUSTER_COLORS } from '../../model/plain/cluster-colors.js';
 import type { RouteNeeds } from '../dependencies.js';
 import { type Actor, accessOf } from '../gate/auth.js';
 import { defineRoute, type Route } from '../http/route.js';
-import { expiryOf, expirySchema } from './key-routes.js';
+import { expiryOf, expirySchema, restrictions } from './key-routes.js';
 
 /** The word for the caller's own session, in place of an id. */
 const OWN = 'current';
@@ -30,14 +30,7 @@ const newSessionSchema = z.object({
     .describe('the latest end, such as `8h`; null: after 7 days, or with its key'),
 });
 
-const limitFields = {
-  scope: keyScopeSchema,
-  configurations: z
-    .array(z.string())
-    .nullable()
-    .describe('patterns of the configurations in sight; null: all'),
-  from: z.array(z.string()).nullable().describe('addresses that may use it; null: any'),
-};
+const limitFields = { scope: keyScopeSchema, ...restrictions };
 
 const sessionFields = {
   id: sessionIdSchema.describe('id of the session, which is not secret'),
@@ -91,7 +84,6 @@ const sessionParams = z.object({
 
 export const sessionRoutes: readonly Route[] = [
   defineRoute({
-    method: 'GET',
     path: '/whoami',
     scope: 'READ',
     reach: 'filtered',
@@ -113,7 +105,6 @@ export const sessionRoutes: readonly Route[] = [
     },
   }),
   defineRoute({
-    method: 'GET',
     path: '/sessions',
     scope: 'READ',
     reach: 'filtered',
@@ -176,7 +167,7 @@ export const sessionRoutes: readonly Route[] = [
 /** The caller's access, on routes where the gate lets in only keys and sessions. */
 export function callerOf(request: { readonly actor: Actor | null }): Access {
   const access = accessOf(request);
-  if (access === undefined) throw new DroverError('DRV_INTERNAL', 'the caller has no key');
+  if (access === undefined) throw internalError('the caller has no key');
   return access;
 }
 

@@ -3,7 +3,7 @@
 import { Readable } from 'node:stream';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { DroverError, type ErrorCode } from '../../model/errors.js';
+import { type ErrorCode, invalidRequest } from '../../model/errors.js';
 import { nameSchema } from '../../model/names.js';
 import type { ExpectedRevision } from '../../templates/library/files.js';
 import { preconditionHeaders, preconditionOf, setTag } from '../http/preconditions.js';
@@ -59,7 +59,6 @@ const ifMatch = preconditionHeaders.pick({ 'If-Match': true });
 
 export const templateFileRoutes: readonly Route[] = [
   defineRoute({
-    method: 'GET',
     path: '/templates/:group/:name/files',
     scope: 'READ',
     summary: 'The files of a template, by path.',
@@ -73,7 +72,6 @@ export const templateFileRoutes: readonly Route[] = [
     }),
   }),
   defineRoute({
-    method: 'GET',
     path: FILE_PATH,
     scope: 'READ',
     summary: 'The content of a file, byte for byte.',
@@ -159,9 +157,6 @@ export function withNote(message: string, { note }: { readonly note?: string | u
 function expectedOf(request: FastifyRequest): ExpectedRevision {
   const condition = preconditionOf(request);
   if (condition?.is === 'absent')
-    throw new DroverError(
-      'DRV_REQUEST_INVALID',
-      'header If-None-Match is not taken here: POST creates a file',
-    );
+    throw invalidRequest('header If-None-Match is not taken here: POST creates a file');
   return (revision) => condition?.revisions?.includes(revision) ?? true;
 }

@@ -4,7 +4,7 @@
  */
 
 import { z } from 'zod';
-import { DroverError } from '../../model/errors.js';
+import { templateUnknown } from '../../model/errors.js';
 import { nameSchema } from '../../model/names.js';
 import { mayInstall } from '../../model/plain/may-install.js';
 import {
@@ -69,21 +69,19 @@ export type BegunSync = z.output<typeof clusterSyncAnswer>;
 
 export const templateRoutes: readonly Route[] = [
   defineRoute({
-    method: 'GET',
     path: '/templates',
     scope: 'READ',
     summary: 'All local templates, by group.',
     answers: { 200: { description: 'groups with their templates, both in order', schema: templateGroups } },
     handle: async (_call, { templates }) => {
-      await templates.rescan();
-      return [...templates.groups()].map(([group, names]) => ({
+      await templates.library.rescan();
+      return [...templates.library.groups()].map(([group, names]) => ({
         group,
         templates: names.map((name) => ({ name, group, storage: LOCAL_STORAGE, priority: 0 })),
       }));
     },
   }),
   defineRoute({
-    method: 'GET',
     path: '/templates/:group/:name',
     scope: 'READ',
     summary: 'The path of a template, and whether it exists.',
@@ -97,7 +95,6 @@ export const templateRoutes: readonly Route[] = [
     }),
   }),
   defineRoute({
-    method: 'GET',
     path: '/templates/:group/:name/users',
     scope: 'READ',
     summary: 'The configurations that may install a template. The template need not exist.',
@@ -199,7 +196,6 @@ export const templateRoutes: readonly Route[] = [
     },
   }),
   defineRoute({
-    method: 'GET',
     path: '/templates/sync',
     scope: 'READ',
     summary: 'The latest sync to the cluster, node by node.',
@@ -208,8 +204,7 @@ export const templateRoutes: readonly Route[] = [
     handle: (_call, { templateSync }): ClusterSyncReport => {
       const latest = templateSync.latestSync();
       if (latest !== undefined) return latest;
-      throw new DroverError(
-        'DRV_TEMPLATE_UNKNOWN',
+      throw templateUnknown(
         'no sync was asked for since the master started: POST /api/templates/sync begins one',
       );
     },

@@ -17,7 +17,6 @@ const nodeParams = z.object({ id: z.string().describe('node id') });
 
 export const whyRoutes: readonly Route[] = [
   defineRoute({
-    method: 'GET',
     path: '/instances/:id/why',
     scope: 'READ',
     reach: 'instance',
@@ -28,7 +27,6 @@ export const whyRoutes: readonly Route[] = [
     handle: ({ params }, { explainer }) => explainer.instance(params.id),
   }),
   defineRoute({
-    method: 'GET',
     path: '/configurations/:name/why',
     scope: 'READ',
     reach: 'configuration',
@@ -39,7 +37,6 @@ export const whyRoutes: readonly Route[] = [
     handle: ({ params }, { explainer }) => explainer.configuration(params.name),
   }),
   defineRoute({
-    method: 'GET',
     path: '/cluster/nodes/:id/why',
     scope: 'READ',
     summary: 'Why a node stands as it does: whether it is there, and which of its instances are not well.',

@@ -5,7 +5,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { WebSocket } from 'ws';
-import { DroverError } from '../../model/errors.js';
+import { invalidRequest } from '../../model/errors.js';
 import { accessOf } from '../gate/auth.js';
 import { offeredProtocols, selectableProtocols } from '../gate/credentials.js';
 import { sendError } from '../http/json-reply.js';
@@ -96,17 +96,17 @@ function reserve(book: SocketBook, request: FastifyRequest): void {
 function checkHandshake({ headers }: IncomingMessage, reply: FastifyReply): void {
   if (headers['sec-websocket-version'] !== VERSION) {
     reply.header('sec-websocket-version', VERSION);
-    throw invalid(`Sec-WebSocket-Version must be ${VERSION}`);
+    throw invalidRequest(`Sec-WebSocket-Version must be ${VERSION}`);
   }
   if (!KEY.test(headers['sec-websocket-key'] ?? '')) {
-    throw invalid('Sec-WebSocket-Key must be 16 bytes in base64');
+    throw invalidRequest('Sec-WebSocket-Key must be 16 bytes in base64');
   }
   const offered = offeredProtocols(headers['sec-websocket-protocol']);
   if (!offered.every((protocol) => PROTOCOL.test(protocol)) || new Set(offered).size < offered.length) {
-    throw invalid('Sec-WebSocket-Protocol must be a list of different names');
+    throw invalidRequest('Sec-WebSocket-Protocol must be a list of different names');
   }
   if (offered.length > 0 && selectableProtocols(offered).length === 0) {
-    throw invalid(
+    throw invalidRequest(
       'offer one more subprotocol beside the key, such as "drover": the server selects it, because it never sends a key back',
     );
   }
@@ -126,8 +126,4 @@ function start(
   const socket = new OpenSocket({ websocket, connection: raw.socket, access, address });
   book.opened(raw.socket, socket);
   run(socket);
-}
-
-function invalid(message: string): DroverError {
-  return new DroverError('DRV_REQUEST_INVALID', message);
 }

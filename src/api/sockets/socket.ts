@@ -6,8 +6,7 @@ import type { FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import type { Access } from '../../access/access.js';
 import type { MaybePromise } from '../../loop/maybe-promise.js';
-import type { ErrorCode } from '../../model/errors.js';
-import type { Reach, Scope } from '../http/route.js';
+import type { EndpointDescription } from '../http/route.js';
 import type { LineStream } from './line-stream.js';
 import type { Outlet } from './outlet.js';
 
@@ -54,21 +53,11 @@ export interface SocketCall<Params, Query> {
 }
 
 /** A socket endpoint without its code. The API's description shows it as a GET that answers 101. */
-export interface SocketDescription {
-  /** The path below `/api`; parameters as `:id`. */
-  readonly path: string;
-  readonly scope: Scope;
-  readonly reach?: Reach;
-  readonly summary: string;
+export interface SocketDescription extends EndpointDescription {
   /** The frames of both directions, in words. */
   readonly frames: string;
-  /** The schemas of parameters and query. Absent: the endpoint ignores them. */
-  readonly params?: z.ZodType;
-  readonly query?: z.ZodType;
   /** The answer to a plain GET: lines of this type. Absent: the answer is 426. */
   readonly lines?: { readonly contentType: string };
-  /** The errors of this endpoint before the upgrade, in addition to those of every endpoint. */
-  readonly errors?: readonly ErrorCode[];
 }
 
 export interface SocketSpec<P, Q> extends SocketDescription {

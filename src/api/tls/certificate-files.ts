@@ -9,9 +9,9 @@ import { createSecureContext } from 'node:tls';
 import { ApiCertificate, timeProblem } from '../../channel/trust/api-certificate.js';
 import type { KeyPair } from '../../channel/trust/certificates.js';
 import { fileReason } from '../../configuration-files/file-reason.js';
-import type { Clock, TimerHandle } from '../../loop/clock.js';
-import type { Part } from '../../loop/lifecycle.js';
-import { DroverError, messageOf } from '../../model/errors.js';
+import type { Clock } from '../../loop/clock.js';
+import { Rounds } from '../../loop/rounds.js';
+import { DroverError, invalidNodeConfiguration, messageOf } from '../../model/errors.js';
 import type { Logger } from '../../telemetry/logger.js';
 import { TLS_VERSIONS } from './tls-versions.js';
 
@@ -28,17 +28,15 @@ interface CertificateFilesOptions {
   readonly logger: Pick<Logger, 'info' | 'warn'>;
 }
 
-export class CertificateFiles implements Part {
+export class CertificateFiles extends Rounds {
   readonly #options: CertificateFilesOptions;
   #shown: ApiCertificate | undefined;
   /** The state of the files when they were read last (`#read`), and at the last look (`#seen`). */
   #read = '';
   #seen = '';
-  #timer: TimerHandle | undefined;
-  #look: Promise<void> = Promise.resolve();
-  #isStopped = false;
 
   constructor(options: CertificateFilesOptions) {
+    super(options.clock, LOOK_MS);
     this.#options = options;
   }
 
@@ -54,29 +52,8 @@ export class CertificateFiles implements Part {
     return this.#shown;
   }
 
-  start(): void {
-    this.#lookLater();
-  }
-
-  async stop(): Promise<void> {
-    this.#isStopped = true;
-    this.#timer?.cancel();
-    await this.#look;
-  }
-
-  /** Resolves when no look is under way. */
-  settled(): Promise<void> {
-    return this.#look;
-  }
-
-  #lookLater(): void {
-    if (this.#isStopped) return;
-    this.#timer = this.#options.clock.setTimer(LOOK_MS, () => {
-      this.#look = this.#takeNew().finally(() => this.#lookLater());
-    });
-  }
-
-  async #takeNew(): Promise<void> {
+  /** Takes a new pair when the files have changed. */
+  protected async round(): Promise<void> {
     const state = await this.#state();
     const before = this.#seen;
     this.#seen = state;
@@ -183,7 +160,7 @@ function parseKey(path: string, text: string): KeyObject {
 }
 
 function refusal(field: 'certificate' | 'key', path: string, problem: string, cause?: unknown): DroverError {
-  return new DroverError('DRV_NODE_CONFIG_INVALID', `config.json: apiTls.${field}: ${path} ${problem}`, {
+  return invalidNodeConfiguration(`config.json: apiTls.${field}: ${path} ${problem}`, {
     cause,
   });
 }

@@ -157,20 +157,20 @@ function isSameLoad(after: InstanceRecord | undefined, before: InstanceRecord | 
   );
 }
 
-function templateSource({ templates }: Reads): TopicSource {
+function templateSource({ templates: { library } }: Reads): TopicSource {
   return {
     filters: [],
     isWhole: true,
     textOf: (id) => {
       const [group = '', name = ''] = id.split('/');
-      const isThere = templates.groups().get(group)?.includes(name) === true;
+      const isThere = library.groups().get(group)?.includes(name) === true;
       return isThere ? JSON.stringify({ group, name, storage: LOCAL_STORAGE }) : undefined;
     },
     follow: ({ put, remove }) => {
-      for (const [group, names] of templates.groups()) for (const name of names) put(`${group}/${name}`, {});
-      return templates.onChange((group, name) => {
+      for (const [group, names] of library.groups()) for (const name of names) put(`${group}/${name}`, {});
+      return library.onChange((group, name) => {
         if (name === '') return;
-        const isThere = templates.groups().get(group)?.includes(name) === true;
+        const isThere = library.groups().get(group)?.includes(name) === true;
         if (isThere) put(`${group}/${name}`, {});
         else remove(`${group}/${name}`);
       });

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { JsonTextError, readJsonText } from '../../configuration-files/json-position.js';
 import { problemsText, readerOf } from '../../configuration-files/problems.js';
-import { DroverError } from '../../model/errors.js';
+import { type DroverError, invalidRequest } from '../../model/errors.js';
 
 export const MOST_NAMES = 100;
 const MOST_CHARS = 200;
@@ -69,7 +69,7 @@ export function parseWatchRequest(text: string): WatchRequest {
   const isEnd = value !== null && typeof value === 'object' && 'unsubscribe' in value;
   const result = isEnd ? readEnd(value) : readBegin(value);
   if ('data' in result) return result.data;
-  throw invalid(`a message is ${FORMS}: ${problemsText(result.problems)}`);
+  throw invalidRequest(`a message is ${FORMS}: ${problemsText(result.problems)}`);
 }
 
 function jsonIn(text: string): unknown {
@@ -77,12 +77,8 @@ function jsonIn(text: string): unknown {
     return readJsonText(text).value;
   } catch (error) {
     if (!(error instanceof JsonTextError)) throw error;
-    throw invalid(`this is no JSON (${error.message}): a message is ${FORMS}`);
+    throw invalidRequest(`this is no JSON (${error.message}): a message is ${FORMS}`);
   }
-}
-
-function invalid(message: string): DroverError {
-  return new DroverError('DRV_REQUEST_INVALID', message);
 }
 
 interface ChangesHead extends Position {

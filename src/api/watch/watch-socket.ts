@@ -2,7 +2,7 @@
 
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { DroverError } from '../../model/errors.js';
+import { DroverError, invalidRequest } from '../../model/errors.js';
 import { accessOf } from '../gate/auth.js';
 import type { LineStream } from '../sockets/line-stream.js';
 import { MessagePacket } from '../sockets/message-packet.js';
@@ -66,7 +66,7 @@ export function watchSocket(watchers: Watchers): SocketSpec<unknown, WatchQuery>
         const sight = sightOf(request);
         const asked = askedOf(query, sight, watchers);
         if (asked.length === 0)
-          throw invalid(`query field subscribe: name what to follow: ${watchers.topics.join(', ')}`);
+          throw invalidRequest(`query field subscribe: name what to follow: ${watchers.topics.join(', ')}`);
         return (lines) => {
           const watcher = watchers.open(lineSinkOf(lines), sight);
           for (const { topic, subscription } of asked) watchers.subscribe(watcher, topic, subscription);
@@ -92,7 +92,7 @@ function askedOf(query: WatchQuery, sight: Sight, watchers: Watchers): readonly 
   const asked = (query.subscribe ?? '').split(',').filter((text) => text.trim() !== '');
   const topics = asked.map((text) => topicOf(text.trim()));
   if (topics.some(({ name }) => instanceOfLog(name) !== undefined))
-    throw invalid(
+    throw invalidRequest(
       'query field subscribe: logs are followed by messages over the WebSocket: {"subscribe": "log:ID"}',
     );
   const taken = topics.map(({ name }) => watchers.filtersOf(name, sight));
@@ -100,7 +100,7 @@ function askedOf(query: WatchQuery, sight: Sight, watchers: Watchers): readonly 
   const given = Object.entries({ configuration, node, state }).filter(([, names]) => names !== undefined);
   for (const [filter] of given)
     if (!taken.some((filters) => filters.some((name) => name === filter)))
-      throw invalid(`query field ${filter}: none of the topics of subscribe can be filtered by it`);
+      throw invalidRequest(`query field ${filter}: none of the topics of subscribe can be filtered by it`);
   return topics.map(({ name, resume }, index) => {
     const filter = Object.fromEntries(
       given.filter(([filter]) => taken[index]?.some((known) => known === filter)),
@@ -147,8 +147,4 @@ function lineSinkOf(stream: LineStream): WatchSink {
     send: ({ lines }) => stream.write(lines),
     fail: () => stream.close(),
   };
-}
-
-function invalid(message: string): DroverError {
-  return new DroverError('DRV_REQUEST_INVALID', message);
 }

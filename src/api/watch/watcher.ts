@@ -1,6 +1,6 @@
 /** One client of the change stream: the topics that it follows, and its place in each. */
 import { setMaxListeners } from 'node:events';
-import { DroverError } from '../../model/errors.js';
+import { type DroverError, invalidRequest } from '../../model/errors.js';
 import type { MessagePacket } from '../sockets/message-packet.js';
 import type { Outlet } from '../sockets/outlet.js';
 import type { Topic } from './topic.js';
@@ -77,10 +77,7 @@ export class Watcher {
   openLog(topic: string): AbortController {
     this.closeLog(topic);
     if (this.#logs.size >= MOST_LOGS)
-      throw new DroverError(
-        'DRV_REQUEST_INVALID',
-        `a client follows ${MOST_LOGS} logs at most: unsubscribe from one`,
-      );
+      throw invalidRequest(`a client follows ${MOST_LOGS} logs at most: unsubscribe from one`);
     const ending = new AbortController();
     const { signal } = this.sink.outlet;
     signal.addEventListener('abort', () => ending.abort(), { once: true, signal: ending.signal });
@@ -138,5 +135,5 @@ function nextPiece(following: Reading, round: WatchRound): Piece | undefined {
 
 function unknownFilter({ name, source: { filters } }: Topic, filter: string): DroverError {
   const known = filters.length === 0 ? 'it takes none' : `it takes ${filters.join(', ')}`;
-  return new DroverError('DRV_REQUEST_INVALID', `${name} cannot be filtered by ${filter}: ${known}`);
+  return invalidRequest(`${name} cannot be filtered by ${filter}: ${known}`);
 }

@@ -5,7 +5,7 @@
 
 import { randomUUID } from 'node:crypto';
 import type { Clock, TimerHandle } from '../../loop/clock.js';
-import { DroverError, messageOf } from '../../model/errors.js';
+import { DroverError, invalidRequest, messageOf } from '../../model/errors.js';
 import { cutToBytes } from '../../model/words.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { ApiDependencies } from '../dependencies.js';
@@ -95,13 +95,13 @@ export class Watchers {
     const id = instanceOfLog(topic);
     if (id !== undefined) {
       if (subscription.filter !== undefined || subscription.resume !== undefined)
-        throw invalid(
+        throw invalidRequest(
           `${topic} takes no filter and no resume: "log": {"since": NUMBER} goes on behind a line`,
         );
       this.#followLog(watcher, id, log ?? logOptionsSchema.parse({}));
       return;
     }
-    if (log !== undefined) throw invalid('"log" is for topics log:ID');
+    if (log !== undefined) throw invalidRequest('"log" is for topics log:ID');
     watcher.subscribe(this.#topicOf(topic, watcher.sight), subscription);
     this.#serveSoon(watcher);
   }
@@ -125,9 +125,9 @@ export class Watchers {
     id: string,
     { tail, since, node, timestamps: isTimed, ansi: isAnsi }: LogOptions,
   ): void {
-    if (tail !== undefined && since !== undefined) throw invalid('give one of tail and since');
+    if (tail !== undefined && since !== undefined) throw invalidRequest('give one of tail and since');
     if (node !== undefined && since === undefined)
-      throw invalid('node is for since: the number of a line there');
+      throw invalidRequest('node is for since: the number of a line there');
     const record = this.#view.record(id);
     if (record === undefined || !watcher.sight.sees(record.configurationName))
       throw new DroverError('DRV_INSTANCE_UNKNOWN', `there is no instance ${cutToBytes(id, MAX_NAME_BYTES)}`);
@@ -141,9 +141,9 @@ export class Watchers {
     const topic = this.#topics.get(name);
     const shown = cutToBytes(name, MAX_NAME_BYTES);
     if (topic === undefined)
-      throw invalid(`there is no topic ${shown}: there are ${this.topics.join(', ')}, log:ID`);
+      throw invalidRequest(`there is no topic ${shown}: there are ${this.topics.join(', ')}, log:ID`);
     if (topic.source.isWhole === true && configurations !== null)
-      throw invalid(`${shown} are not for a key that is restricted to configurations`);
+      throw invalidRequest(`${shown} are not for a key that is restricted to configurations`);
     return topic;
   }
 
@@ -234,8 +234,4 @@ export class Watchers {
     }
     this.#beat = this.#clock.setTimer(LOOK_MS, () => this.#onBeat());
   }
-}
-
-function invalid(message: string): DroverError {
-  return new DroverError('DRV_REQUEST_INVALID', message);
 }

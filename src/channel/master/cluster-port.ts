@@ -3,6 +3,7 @@
  * cluster server. An HTTP client is told where the API is; everything else is closed. A peer that is not let in within
  * ten seconds is disconnected. Each address has a share of the connections, and a limit for its failed connections.
  */
+import { once } from 'node:events';
 import { createServer, isIPv6, type Server, type Socket } from 'node:net';
 import { connectionsWithin } from '../../files/open-files.js';
 import { addressBlockOf } from '../../loop/address-block.js';
@@ -94,13 +95,9 @@ export class ClusterPort implements Part {
   async start(): Promise<void> {
     const { port, host } = this.#options;
     const listener = { what: 'the cluster port', host, port, portField: 'port', addressField: 'bindAddress' };
-    await new Promise<void>((resolve, reject) => {
-      const onError = (error: Error): void => reject(describeListenError(error, listener));
-      this.#server.once('error', onError);
-      this.#server.listen(port, host, () => {
-        this.#server.off('error', onError);
-        resolve();
-      });
+    this.#server.listen(port, host);
+    await once(this.#server, 'listening').catch((error: Error) => {
+      throw describeListenError(error, listener);
     });
   }
 

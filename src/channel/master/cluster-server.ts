@@ -14,7 +14,8 @@ import type { Leadership } from '../../leadership/leadership.js';
 import type { Clock } from '../../loop/clock.js';
 import type { Part } from '../../loop/lifecycle.js';
 import type { AuditTrail } from '../../model/audit.js';
-import { DroverError } from '../../model/errors.js';
+import { channelClosed, DroverError, requestTooLarge } from '../../model/errors.js';
+import { attempt } from '../../model/plain/attempt.js';
 import { publicMessage } from '../../model/public-message.js';
 import type { Logger } from '../../telemetry/logger.js';
 import { MOST_QUESTION_BYTES } from '../protocol/frame-codec.js';
@@ -232,16 +233,10 @@ export class ClusterServer implements Part {
     try {
       const { url = '' } = request;
       if (!UPGRADES.has(url) || !(socket instanceof TLSSocket))
-        throw new DoorRefusal({
-          reason: 'protocol',
-          message: 'there is no such channel: run the same Drover version on both',
-        });
+        throw new DoorRefusal('protocol', 'there is no such channel: run the same Drover version on both');
       const certificate = socket.getPeerX509Certificate();
       if (certificate === undefined)
-        throw new DoorRefusal({
-          reason: 'no-certificate',
-          message: 'a node without a certificate must join first',
-        });
+        throw new DoorRefusal('no-certificate', 'a node without a certificate must join first');
       if (url === TUNNEL_PATH) return await this.#openTunnel(socket, certificate);
       const upgrade = (use: (webSocket: WebSocket) => void): void =>
         this.#webSockets.handleUpgrade(request, socket, head, use);
@@ -336,11 +331,7 @@ export class ClusterServer implements Part {
 }
 
 function noMaster(nodeId: string): DoorRefusal {
-  return new DoorRefusal({
-    reason: 'no-master',
-    nodeId,
-    message: 'only the masters of a cluster ask each other',
-  });
+  return new DoorRefusal('no-master', 'only the masters of a cluster ask each other', { nodeId });
 }
 
 /**
@@ -353,17 +344,12 @@ async function readJson(request: IncomingMessage): Promise<unknown> {
     request.on('data', (chunk: Buffer) => {
       bytes += chunk.length;
       if (bytes <= MAX_JOIN_BYTES) chunks.push(chunk);
-      else
-        reject(new DroverError('DRV_REQUEST_TOO_LARGE', `a join request is ${MAX_JOIN_BYTES} bytes at most`));
+      else reject(requestTooLarge(`a join request is ${MAX_JOIN_BYTES} bytes at most`));
     });
     request.on('end', resolve);
-    request.on('close', () => reject(new DroverError('DRV_CHANNEL_CLOSED', 'the joining node hung up')));
+    request.on('close', () => reject(channelClosed('the joining node hung up')));
   });
-  try {
-    return JSON.parse(Buffer.concat(chunks).toString('utf8'));
-  } catch {
-    return undefined;
-  }
+  return attempt(() => JSON.parse(Buffer.concat(chunks).toString('utf8')));
 }
 
 function sendJson(response: ServerResponse, status: number, value: unknown): void {

@@ -4,11 +4,10 @@
  */
 
 import type { MasterPeer } from '../../leadership/leadership.js';
-import type { Clock } from '../../loop/clock.js';
-import { DroverError, messageOf } from '../../model/errors.js';
+import { messageOf, nodeDisconnected } from '../../model/errors.js';
 import type { NodeRecord } from '../../model/node.js';
 import type { RecordSet } from '../../store/modify.js';
-import type { Logger } from '../../telemetry/logger.js';
+import type { Ambient } from '../../telemetry/ambient.js';
 import { RepeatedLog } from '../../telemetry/repeated-log.js';
 import { CallPeer, type Services } from '../protocol/calls.js';
 import {
@@ -35,7 +34,7 @@ const HELLO_MS = 10_000;
 /** How many calls of one wrapper are answered at once. A wrapper fetches a few trees at a time. */
 const MOST_SERVED = 64;
 
-export interface HubOptions {
+export interface HubOptions extends Ambient {
   readonly clusterName: string;
   readonly master: MessageOf<'welcome'>['master'];
   readonly nodes: RecordSet<NodeRecord>;
@@ -47,8 +46,6 @@ export interface HubOptions {
   readonly elected?: { readonly epoch: number; masters(): readonly MasterPeer[] } | undefined;
   /** The calls that wrappers may make to the master, such as for template bundles. */
   readonly services: Services;
-  readonly logger: Logger;
-  readonly clock: Clock;
 }
 
 interface Session extends ReportingSession, OfferingSession {
@@ -176,10 +173,7 @@ export class Hub {
   callsOf(nodeId: string): CallPeer {
     const session = this.#sessions.get(nodeId);
     if (session === undefined)
-      throw new DroverError(
-        'DRV_NODE_DISCONNECTED',
-        `node ${nodeId} is not connected; try again when it is back`,
-      );
+      throw nodeDisconnected(`node ${nodeId} is not connected; try again when it is back`);
     return session.calls;
   }
 

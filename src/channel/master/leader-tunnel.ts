@@ -2,7 +2,7 @@
 import type { TLSSocket } from 'node:tls';
 import type { MasterPeer } from '../../leadership/leadership.js';
 import type { Clock } from '../../loop/clock.js';
-import { DroverError } from '../../model/errors.js';
+import { channelClosed } from '../../model/errors.js';
 import { parseHostPort } from '../../model/plain/host-port.js';
 import type { Transport } from '../protocol/transport.js';
 import type { Authority } from '../trust/authority.js';
@@ -30,8 +30,7 @@ export async function doorOf(
   { nodeId, clusterAddress }: MasterPeer,
 ): Promise<MasterDoor> {
   const at = parseHostPort(clusterAddress);
-  if (at === undefined)
-    throw new DroverError('DRV_CHANNEL_CLOSED', `${clusterAddress} is no address of a master`);
+  if (at === undefined) throw channelClosed(`${clusterAddress} is no address of a master`);
   const { certificate } = await authority.ensure();
   const fellow = { nodeId, credential: await authority.serverCredential(), authority: certificate };
   const dialer = new MasterDialer({ ...at, silenceMs, clock, isOnly: false });

@@ -1,10 +1,5 @@
-/**
- * Takes the `status` messages of connected nodes in their order, and acknowledges a message when its reports are
- * recorded. It limits how much of a node's reports may wait to be recorded. `StatusIntake` applies the reports.
- */
-import type { Clock } from '../../loop/clock.js';
 import { messageOf } from '../../model/errors.js';
-import type { Logger } from '../../telemetry/logger.js';
+import type { Ambient } from '../../telemetry/ambient.js';
 import { RepeatedLog } from '../../telemetry/repeated-log.js';
 import type { MessageOf, Report } from '../protocol/messages.js';
 import type { Transport } from '../protocol/transport.js';
@@ -18,12 +13,10 @@ const REPORT_BYTES = 256;
 /** The time between two tries to record reports when the store cannot write. */
 const RECORD_RETRY_MS = 1000;
 
-interface StatusMessagesOptions {
+interface StatusMessagesOptions extends Ambient {
   readonly intake: StatusIntake;
   /** Decides when acknowledgements are sent: together with the feed, so that both travel in one packet. */
   readonly pace: FeedPace;
-  readonly logger: Logger;
-  readonly clock: Clock;
   /** Counts a write as under way until it has ended. */
   readonly track: (writing: Promise<void>) => void;
 }

@@ -2,7 +2,7 @@
 import type { MasterPeer } from '../../leadership/leadership.js';
 import type { Clock } from '../../loop/clock.js';
 import { withDeadline } from '../../loop/deadline.js';
-import { DroverError } from '../../model/errors.js';
+import { channelClosed, type DroverError, requestTooLarge } from '../../model/errors.js';
 import { CallPeer } from '../protocol/calls.js';
 import { MOST_LONG_ANSWER_BYTES, MOST_QUESTION_BYTES } from '../protocol/frame-codec.js';
 import type { Transport } from '../protocol/transport.js';
@@ -42,7 +42,7 @@ export class MasterCalls {
     signal: AbortSignal,
   ): Promise<unknown> {
     if (Buffer.byteLength(JSON.stringify(content)) > MOST_QUESTION_BYTES)
-      throw new DroverError('DRV_REQUEST_TOO_LARGE', `the question ${name} is too long for another master`);
+      throw requestTooLarge(`the question ${name} is too long for another master`);
     return this.#within(peer, limitMs, signal, async (inner) => {
       const transport = await this.#dial(peer, inner);
       try {
@@ -77,8 +77,7 @@ export class MasterCalls {
     signal: AbortSignal,
     work: (signal: AbortSignal) => Promise<T>,
   ): Promise<T> {
-    const expired = (): DroverError =>
-      new DroverError('DRV_CHANNEL_CLOSED', `master ${nodeId} did not answer in time`);
+    const expired = (): DroverError => channelClosed(`master ${nodeId} did not answer in time`);
     return withDeadline({ clock: this.#clock, limitMs, signal, expired }, work);
   }
 }

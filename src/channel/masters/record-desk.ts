@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { Leadership } from '../../leadership/leadership.js';
 import type { MaybePromise } from '../../loop/maybe-promise.js';
-import { DroverError } from '../../model/errors.js';
+import { storeUnavailable } from '../../model/errors.js';
 import type { Operation, Store } from '../../store/store.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { RecordDoor } from '../../views/view.js';
@@ -45,20 +45,17 @@ export function openRecordDesk<Edit extends { readonly name: string }>(
     return revision;
   };
   desk.on(kind.name, async (question, from) => {
-    if (leadership.term() === null) throw noLeader('this master does not lead');
+    if (leadership.term() === null) throw storeUnavailable('this master does not lead');
     return { revision: await writeHere(kind.decode(question), from) };
   });
   return {
     write: async (edits) => {
       if (leadership.term() !== null) return writeHere(edits, nodeId);
       const leader = leadership.leader();
-      if (leader === null || leader.nodeId === nodeId) throw noLeader('no master leads at this moment');
+      if (leader === null || leader.nodeId === nodeId)
+        throw storeUnavailable('no master leads at this moment');
       const answer = await calls.ask(leader, { name: kind.name, content: kind.encode(edits) }, signal);
       return answerSchema.parse(answer).revision;
     },
   };
-}
-
-function noLeader(message: string): DroverError {
-  return new DroverError('DRV_STORE_UNAVAILABLE', message);
 }

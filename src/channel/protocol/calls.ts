@@ -2,7 +2,7 @@
  * Calls over one connection, in both directions: a question with one answer, or with a stream of bytes under flow
  * control. A slow reader stops its own stream, never the connection. Calls change no state and end with the connection.
  */
-import { DroverError, isErrorCode } from '../../model/errors.js';
+import { channelClosed, DroverError, isErrorCode } from '../../model/errors.js';
 import { publicMessage } from '../../model/public-message.js';
 import { cutToBytes } from '../../model/words.js';
 import { type AnswerLimit, MOST_ANSWER_BYTES } from './frame-codec.js';
@@ -191,7 +191,7 @@ export class CallPeer {
 
   /** Fails every call under way, because the connection has ended. */
   close(reason: string): void {
-    const error = new DroverError('DRV_CHANNEL_CLOSED', `the connection to the other node ended: ${reason}`);
+    const error = channelClosed(`the connection to the other node ended: ${reason}`);
     for (const id of [...this.#pending.keys()]) this.#take(id)?.onFailure(error);
     for (const serving of this.#serving.values()) serving.controller.abort();
     this.#serving.clear();
@@ -200,9 +200,7 @@ export class CallPeer {
   #open(service: string, parameters: unknown, body: Buffer | undefined, pending: Pending): number {
     const id = this.#nextId++;
     if (!this.#transport.isOpen) {
-      queueMicrotask(() =>
-        pending.onFailure(new DroverError('DRV_CHANNEL_CLOSED', 'the connection is closed')),
-      );
+      queueMicrotask(() => pending.onFailure(channelClosed('the connection is closed')));
       return id;
     }
     this.#pending.set(id, pending);

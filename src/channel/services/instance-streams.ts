@@ -8,7 +8,7 @@ import type { LogBatch, LogPosition } from '../../logs/log-batch.js';
 import type { LogRange } from '../../logs/log-range.js';
 import type { FoundLines, LogSearchQuery } from '../../logs/search/log-search.js';
 import { KeyedTurns } from '../../loop/keyed-turns.js';
-import { DroverError } from '../../model/errors.js';
+import { DroverError, nodeDisconnected } from '../../model/errors.js';
 import type { InstanceRecord } from '../../model/instance.js';
 import { instanceIdSchema } from '../../model/names.js';
 import type { SendableSignal } from '../../model/plain/sendable-signals.js';
@@ -150,10 +150,7 @@ export class InstanceStreams {
   ): AsyncGenerator<LogBatch> {
     const nodeId = logNodeOf(record);
     if (nodeId === undefined)
-      throw new DroverError(
-        'DRV_NODE_DISCONNECTED',
-        `instance ${record.id} has no node yet; follow its log when it has one`,
-      );
+      throw nodeDisconnected(`instance ${record.id} has no node yet; follow its log when it has one`);
     try {
       const chunks = this.#callsOf(nodeId).stream(FOLLOW_LOGS, { id: record.id, position }, signal);
       for await (const chunk of chunks) {
@@ -163,8 +160,7 @@ export class InstanceStreams {
     } catch (error) {
       if (signal.aborted) return;
       if (!(error instanceof DroverError) || error.code !== 'DRV_CHANNEL_CLOSED') throw error;
-      throw new DroverError(
-        'DRV_NODE_DISCONNECTED',
+      throw nodeDisconnected(
         `node ${nodeId} went away while the log of ${record.id} was followed; go on when it is back`,
       );
     }

@@ -5,7 +5,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { DroverError } from '../../model/errors.js';
+import { DroverError, nodeDisconnected } from '../../model/errors.js';
 import type { InstanceRecord } from '../../model/instance.js';
 import { instanceIdSchema } from '../../model/names.js';
 import { publicMessage } from '../../model/public-message.js';
@@ -109,7 +109,7 @@ export class InstanceTerminals {
       ending.abort();
       if (!DroverError.is(error, 'DRV_CHANNEL_CLOSED')) throw error;
       const text = `node ${placement.nodeId} went away; attach again when it is back`;
-      throw new DroverError('DRV_NODE_DISCONNECTED', text);
+      throw nodeDisconnected(text);
     }
   }
 }

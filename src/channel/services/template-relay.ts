@@ -4,7 +4,7 @@
  * are needed, which changes no desired state.
  */
 import { z } from 'zod';
-import { DroverError } from '../../model/errors.js';
+import { channelClosed } from '../../model/errors.js';
 import { type FileRange, MAX_FILE_RANGES, type TreeResult, treeResultSchema } from '../../model/template.js';
 import type { CallPeer, Services } from '../protocol/calls.js';
 
@@ -71,10 +71,7 @@ export function requestParts(
 
 function connected(calls: CallPeer | undefined): CallPeer {
   if (calls !== undefined) return calls;
-  throw new DroverError(
-    'DRV_CHANNEL_CLOSED',
-    'the master is not connected, so a template cannot be fetched yet',
-  );
+  throw channelClosed('the master is not connected, so a template cannot be fetched yet');
 }
 
 /**

@@ -94,13 +94,12 @@ export class Admission {
     const request = await this.#read(body, joinMasterSchema);
     const { nodeId } = request;
     if (handover === undefined)
-      throw new DoorRefusal({
-        reason: 'no-handover',
-        nodeId,
-        message:
-          'this master keeps its state in a file of its own, so it is the only one: several masters need etcd (drover ' +
+      throw new DoorRefusal(
+        'no-handover',
+        'this master keeps its state in a file of its own, so it is the only one: several masters need etcd (drover ' +
           'store migrate --to etcd)',
-      });
+        { nodeId },
+      );
     const publicKey = this.#checkProof({ ...request, clusterName: '' });
     const handed = await handover();
     await this.#records.changing(() => this.#enterMaster(request, keyHashOf(publicKey)));
@@ -129,10 +128,10 @@ export class Admission {
     if (envelope === undefined) throw malformed(error);
     await this.#checkToken(envelope);
     if (envelope.protocol !== PROTOCOL_VERSION)
-      throw new DoorRefusal({
-        reason: 'protocol',
-        message: `this master speaks protocol ${PROTOCOL_VERSION}, the node speaks ${envelope.protocol}: run the same Drover version on both`,
-      });
+      throw new DoorRefusal(
+        'protocol',
+        `this master speaks protocol ${PROTOCOL_VERSION}, the node speaks ${envelope.protocol}: run the same Drover version on both`,
+      );
     const parsed = schema.safeParse(body);
     if (!parsed.success) throw malformed(parsed.error);
     return parsed.data;
@@ -143,28 +142,27 @@ export class Admission {
     const hash = Buffer.from(hashSecret(secret), 'hex');
     const expected = Buffer.from(token?.record.hash ?? hashSecret(''), 'hex');
     if (!timingSafeEqual(hash, expected) || token === undefined)
-      throw new DoorRefusal({
-        reason: 'token-unknown',
-        message:
-          'this master does not know the join token: it was revoked, or is another one\'s; make another with "drover ' +
+      throw new DoorRefusal(
+        'token-unknown',
+        'this master does not know the join token: it was revoked, or is another one\'s; make another with "drover ' +
           'token" on the master',
-      });
+      );
     if (await this.#options.tokens.hasEnded(token))
-      throw new DoorRefusal({
-        reason: 'token-expired',
-        message: `join token ${tokenId} expired ${new Date(token.record.expiresAt ?? 0).toISOString()}: make another with "drover token" on the master`,
-      });
+      throw new DoorRefusal(
+        'token-expired',
+        `join token ${tokenId} expired ${new Date(token.record.expiresAt ?? 0).toISOString()}: make another with "drover token" on the master`,
+      );
     return token;
   }
 
   #checkCluster({ nodeId, clusterName: wanted }: JoinRequest): void {
     const { clusterName } = this.#options;
     if (wanted === clusterName) return;
-    throw new DoorRefusal({
-      reason: 'other-cluster',
-      nodeId,
-      message: `this master's cluster is ${clusterName}, node ${nodeId} asks for ${wanted}: check clusterName in its config.json`,
-    });
+    throw new DoorRefusal(
+      'other-cluster',
+      `this master's cluster is ${clusterName}, node ${nodeId} asks for ${wanted}: check clusterName in its config.json`,
+      { nodeId },
+    );
   }
 
   #checkProof(request: JoinRequest): KeyObject {
@@ -172,14 +170,13 @@ export class Admission {
     const proof = Buffer.from(request.proof, 'base64');
     if (publicKey !== undefined && verify('sha256', joinStatement(request), publicKey, proof))
       return publicKey;
-    throw new DoorRefusal({
-      reason: 'bad-key',
-      nodeId: request.nodeId,
-      message:
-        publicKey === undefined
-          ? 'the key in the request is not a public P-256 key'
-          : 'the join request is not signed with the key in it',
-    });
+    throw new DoorRefusal(
+      'bad-key',
+      publicKey === undefined
+        ? 'the key in the request is not a public P-256 key'
+        : 'the join request is not signed with the key in it',
+      { nodeId: request.nodeId },
+    );
   }
 
   /** Checks whether this key may take this name with this token. */
@@ -205,11 +202,11 @@ export class Admission {
   async #checkName(nodeId: string): Promise<Entry | undefined> {
     const { store, masterNodeId } = this.#options;
     if (nodeId === masterNodeId)
-      throw new DoorRefusal({
-        reason: 'name-taken',
-        nodeId,
-        message: `the master itself is node ${masterNodeId}: give the other node its own nodeId`,
-      });
+      throw new DoorRefusal(
+        'name-taken',
+        `the master itself is node ${masterNodeId}: give the other node its own nodeId`,
+        { nodeId },
+      );
     const node = await store.get(nodeKey(nodeId));
     if (isMasterSchema.safeParse(node?.value).success) throw nameTaken(nodeId);
     return node;
@@ -269,34 +266,33 @@ function usedOnce({ record, revision }: KnownToken, times = 1): Operation {
 
 function refuseUsedUp(nodeId: string, { record: { id, maxUses, uses } }: KnownToken): void {
   if (maxUses === null || uses < maxUses) return;
-  throw new DoorRefusal({
-    reason: 'token-used-up',
-    nodeId,
-    message: `join token ${id} was for ${countText(maxUses, 'node')}: make another with "drover token" on the master`,
-  });
+  throw new DoorRefusal(
+    'token-used-up',
+    `join token ${id} was for ${countText(maxUses, 'node')}: make another with "drover token" on the master`,
+    { nodeId },
+  );
 }
 
 function nameTaken(nodeId: string): DoorRefusal {
-  return new DoorRefusal({
-    reason: 'name-taken',
-    nodeId,
-    message:
-      `a node ${nodeId} has joined already: give this one its own nodeId, or, if it is the same machine without ` +
+  return new DoorRefusal(
+    'name-taken',
+    `a node ${nodeId} has joined already: give this one its own nodeId, or, if it is the same machine without ` +
       `its data/cluster, run "cluster forget ${nodeId}" on the master first`,
-  });
+    { nodeId },
+  );
 }
 
 function otherKind(nodeId: string, tokenId: string): DoorRefusal {
-  return new DoorRefusal({
-    reason: 'token-other-kind',
-    nodeId,
-    message: `a token of "drover token --as-master" makes masters by "drover join --as-master", and no other does: ${tokenId} is of the other kind`,
-  });
+  return new DoorRefusal(
+    'token-other-kind',
+    `a token of "drover token --as-master" makes masters by "drover join --as-master", and no other does: ${tokenId} is of the other kind`,
+    { nodeId },
+  );
 }
 
 function malformed({ issues: [issue] }: z.ZodError): DoorRefusal {
-  return new DoorRefusal({
-    reason: 'malformed',
-    message: `the join request is malformed (${issue?.path.join('.') ?? ''}): run the same Drover version on both`,
-  });
+  return new DoorRefusal(
+    'malformed',
+    `the join request is malformed (${issue?.path.join('.') ?? ''}): run the same Drover version on both`,
+  );
 }

@@ -5,7 +5,8 @@
 import { createPublicKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { z } from 'zod';
 import type { Clock } from '../../loop/clock.js';
-import { DroverError } from '../../model/errors.js';
+import { unusableRoot } from '../../model/errors.js';
+import { attempt } from '../../model/plain/attempt.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { CertificateMaker } from './certificate-thread.js';
 import { generatePrivateKey, type KeyPair } from './certificates.js';
@@ -178,8 +179,7 @@ function readAuthority(name: string, text: string): Known {
     if (!certificate.verify(certificate.publicKey)) throw new Error('the certificate was changed');
     return { pair: { key, certificate: certificate.toString() }, certificate };
   } catch (cause) {
-    throw new DroverError(
-      'DRV_NODE_ROOT_UNUSABLE',
+    throw unusableRoot(
       `${name} is damaged, and with another authority no node of the cluster could connect: restore it from a ` +
         'backup, or delete it and let every node join again',
       { cause },
@@ -192,22 +192,18 @@ function readAuthority(name: string, text: string): Known {
  * pair.
  */
 export function readServerPair(text: string | undefined): KeyPair | undefined {
-  try {
+  return attempt(() => {
     const { key, certificate } = serverSchema.parse(JSON.parse(text ?? ''));
     return isPair(key, new X509Certificate(certificate)) ? { key, certificate } : undefined;
-  } catch {
-    return undefined;
-  }
+  });
 }
 
 /** Reads the server's credential; undefined: it is unusable and must be made again. */
 function readServer(text: string | undefined, authority: X509Certificate): ServerCredential | undefined {
-  try {
+  return attempt(() => {
     const server = serverSchema.parse(JSON.parse(text ?? ''));
     const certificate = new X509Certificate(server.certificate);
     const isWhole = isIssuedBy(certificate, authority, 'server') && isPair(server.key, certificate);
     return isWhole ? server : undefined;
-  } catch {
-    return undefined;
-  }
+  });
 }

@@ -11,16 +11,13 @@ import type { IssueOptions, issueCertificate, KeyPair, makeAuthority } from './c
 const IDLE_MS = 5000;
 
 /** The functions of `certificates.ts`. */
-export interface CertificateMaker {
-  readonly makeAuthority: typeof makeAuthority;
-  readonly issueCertificate: typeof issueCertificate;
-}
+export type CertificateMaker = Pick<CertificateThread, 'makeAuthority' | 'issueCertificate'>;
 
 export type CertificateOrder =
   | { readonly make: 'authority'; readonly parameters: Parameters<typeof makeAuthority> }
   | { readonly make: 'certificate'; readonly parameters: Parameters<typeof issueCertificate> };
 
-export class CertificateThread implements CertificateMaker {
+export class CertificateThread {
   readonly #clock: Pick<Clock, 'setTimer'>;
   readonly #thread: WorkerThread<CertificateOrder, KeyPair | string>;
   #idle: TimerHandle | undefined;

@@ -13,6 +13,7 @@ import {
   X509Certificate,
 } from 'node:crypto';
 import { isIP } from 'node:net';
+import { attempt } from '../../model/plain/attempt.js';
 import { USAGE, type Usage } from './peer-certificate.js';
 
 /** A private key and its certificate, both PEM. */
@@ -55,13 +56,11 @@ export function generatePrivateKey(): string {
 /** Reads a public key of the kind that certificates are made for, as PEM; undefined: something else. */
 export function readPublicKey(pem: string): KeyObject | undefined {
   if (pem.includes('PRIVATE')) return undefined;
-  try {
+  return attempt(() => {
     const key = createPublicKey(pem);
     const { asymmetricKeyType, asymmetricKeyDetails } = key;
     return asymmetricKeyType === 'ec' && asymmetricKeyDetails?.namedCurve === 'prime256v1' ? key : undefined;
-  } catch {
-    return undefined;
-  }
+  });
 }
 
 /** Makes a new authority that signs for one cluster. */

@@ -12,7 +12,7 @@ import {
   randomBytes,
 } from 'node:crypto';
 import { z } from 'zod';
-import { DroverError } from '../../model/errors.js';
+import { corruptStore, invalidNodeConfiguration } from '../../model/errors.js';
 
 /** A key of 32 bytes. Printing it shows nothing. */
 export type ClusterKey = KeyObject;
@@ -79,8 +79,7 @@ export function sealSecret(key: ClusterKey, name: string, secret: string): Seale
  */
 export function openSecret(key: ClusterKey, name: string, { keyId, ...sealed }: SealedSecret): string {
   if (keyId !== clusterKeyId(key))
-    throw new DroverError(
-      'DRV_NODE_CONFIG_INVALID',
+    throw invalidNodeConfiguration(
       `data/cluster/cluster.key is not the key of this cluster: copy it from another master, or run "drover join --as-master" anew`,
     );
   const bytes = Buffer.from(sealed.sealed, 'base64');
@@ -93,7 +92,7 @@ export function openSecret(key: ClusterKey, name: string, { keyId, ...sealed }: 
     decipher.setAuthTag(bytes.subarray(-TAG_BYTES));
     return Buffer.concat([decipher.update(bytes.subarray(0, -TAG_BYTES)), decipher.final()]).toString();
   } catch (cause) {
-    throw new DroverError('DRV_STORE_CORRUPT', `the sealed secret "${name}" in the store was changed`, {
+    throw corruptStore(`the sealed secret "${name}" in the store was changed`, {
       cause,
     });
   }

@@ -21,9 +21,6 @@ type RefusalReason =
   | 'certificate-replaced';
 
 interface RefusalOptions {
-  readonly reason: RefusalReason;
-  /** The text for both sides. It repeats nothing of a peer that has no valid token or certificate. */
-  readonly message: string;
   /** The node that a valid token or a certificate of this cluster speaks for; absent: a stranger. */
   readonly nodeId?: string;
   /** Default: DRV_JOIN_REFUSED, for refusals that waiting does not heal. */
@@ -34,7 +31,12 @@ export class DoorRefusal extends DroverError {
   readonly reason: RefusalReason;
   readonly nodeId: string | null;
 
-  constructor({ reason, message, nodeId, code = 'DRV_JOIN_REFUSED' }: RefusalOptions) {
+  /** `message`: for both sides. It repeats nothing of a peer that has no valid token or certificate. */
+  constructor(
+    reason: RefusalReason,
+    message: string,
+    { nodeId, code = 'DRV_JOIN_REFUSED' }: RefusalOptions = {},
+  ) {
     super(code, message);
     this.name = 'DoorRefusal';
     this.reason = reason;

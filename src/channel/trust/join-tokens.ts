@@ -5,7 +5,7 @@
 import type { Clock } from '../../loop/clock.js';
 import { hasEnded } from '../../model/access/seen-end.js';
 import { type JoinTokenRecord, joinTokenIdSchema, joinTokenRecordSchema } from '../../model/cluster.js';
-import { DroverError } from '../../model/errors.js';
+import { DroverError, invalidRequest } from '../../model/errors.js';
 import { nameSchema } from '../../model/names.js';
 import { joinTokenKey, PREFIX } from '../../store/keys.js';
 import { create, type Store, update } from '../../store/store.js';
@@ -56,10 +56,7 @@ export class JoinTokens {
     const { store, authority, clock } = this.#options;
     const { error } = nameSchema.nullable().safeParse(label);
     if (error !== undefined)
-      throw new DroverError(
-        'DRV_REQUEST_INVALID',
-        `the label of a join token ${error.issues[0]?.message ?? 'is not valid'}`,
-      );
+      throw invalidRequest(`the label of a join token ${error.issues[0]?.message ?? 'is not valid'}`);
     const now = clock.now();
     await this.#clean(now);
     const { fingerprint } = await authority.ensure();
@@ -137,10 +134,7 @@ export class JoinTokens {
     const left = tokens.length - old.length;
     const gone = [...old, ...spent.slice(0, Math.max(0, left + 1 - MAX_TOKENS))];
     if (tokens.length - gone.length >= MAX_TOKENS)
-      throw new DroverError(
-        'DRV_REQUEST_INVALID',
-        `there are ${tokens.length} join tokens, and no more are kept: revoke some first`,
-      );
+      throw invalidRequest(`there are ${tokens.length} join tokens, and no more are kept: revoke some first`);
     for (const some of inSteps(gone))
       await this.#options.store.transact(some.map(({ id }) => ({ do: 'remove', key: joinTokenKey(id) })));
   }

@@ -32,12 +32,11 @@ export class MemberRecords {
     if (entry === undefined) return undefined;
     const { data: record, error } = memberRecordSchema.safeParse(entry.value);
     if (record !== undefined) return { ...entry, record };
-    throw new DoorRefusal({
-      reason: 'member-unreadable',
-      nodeId,
-      code: 'DRV_STORE_CORRUPT',
-      message: `the master cannot read its record of node ${nodeId} (${problemOf(error)}): run "cluster forget ${nodeId}" and join it again with a new token`,
-    });
+    throw new DoorRefusal(
+      'member-unreadable',
+      `the master cannot read its record of node ${nodeId} (${problemOf(error)}): run "cluster forget ${nodeId}" and join it again with a new token`,
+      { nodeId, code: 'DRV_STORE_CORRUPT' },
+    );
   }
 
   /**

@@ -68,15 +68,13 @@ export class ClusterMembers {
     if (entry === undefined) throw noMember(nodeId);
     const endsAt = Date.parse(certificate.validTo);
     if (endsAt < clock.now())
-      throw new DoorRefusal({
-        reason: 'certificate-ended',
-        nodeId,
-        code: 'DRV_NODE_CERTIFICATE_ENDED',
+      throw new DoorRefusal(
+        'certificate-ended',
         // The message names only the day: logs fold equal texts, and an exact time would differ at each try.
-        message:
-          `the certificate of node ${nodeId} ended ${dayOf(endsAt)}, and by this master's clock it is ` +
+        `the certificate of node ${nodeId} ended ${dayOf(endsAt)}, and by this master's clock it is ` +
           `${dayOf(clock.now())}: run "cluster forget ${nodeId}" and join it again with a new token`,
-      });
+        { nodeId, code: 'DRV_NODE_CERTIFICATE_ENDED' },
+      );
     await this.#acknowledge(nodeId, keyHashOf(certificate.publicKey), entry);
     return { nodeId };
   }
@@ -91,10 +89,10 @@ export class ClusterMembers {
     const nodeId =
       isMaster || isIssuedBy(certificate, authority, 'client') ? nodeIdOf(certificate) : undefined;
     if (nodeId !== undefined) return { nodeId, ...(isMaster && { isMaster }) };
-    throw new DoorRefusal({
-      reason: 'other-authority',
-      message: 'the certificate is not one of this cluster: join again with a token of this master',
-    });
+    throw new DoorRefusal(
+      'other-authority',
+      'the certificate is not one of this cluster: join again with a token of this master',
+    );
   }
 
   /** The record of a joined node, if there is one. */
@@ -160,13 +158,12 @@ export class ClusterMembers {
     if (record.key === key) return;
     const pending = pendingKeysOf(record);
     if (!pending.includes(key))
-      throw new DoorRefusal({
-        reason: 'certificate-replaced',
-        nodeId,
-        message:
-          `this certificate of node ${nodeId} was replaced by a newer one: if its data/cluster is lost or was copied, ` +
+      throw new DoorRefusal(
+        'certificate-replaced',
+        `this certificate of node ${nodeId} was replaced by a newer one: if its data/cluster is lost or was copied, ` +
           `run "cluster forget ${nodeId}" and join it again with a new token`,
-      });
+        { nodeId },
+      );
     const later = pending.slice(pending.indexOf(key) + 1);
     await this.#options.store
       .transact([updateOf(entry, withPendingKeys({ ...record, key }, later))])
@@ -182,11 +179,11 @@ export class ClusterMembers {
 }
 
 function noMember(nodeId: string): DoorRefusal {
-  return new DoorRefusal({
-    reason: 'no-member',
-    nodeId,
-    message: `node ${nodeId} is not a member any more (cluster forget): join it again with a new token`,
-  });
+  return new DoorRefusal(
+    'no-member',
+    `node ${nodeId} is not a member any more (cluster forget): join it again with a new token`,
+    { nodeId },
+  );
 }
 
 function dayOf(at: number): string {

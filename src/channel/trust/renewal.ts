@@ -4,9 +4,9 @@
  * harm: the old certificate is good until the node shows the new one.
  */
 import { z } from 'zod';
-import type { Clock, TimerHandle } from '../../loop/clock.js';
+import type { Clock } from '../../loop/clock.js';
 import { withDeadline } from '../../loop/deadline.js';
-import type { Part } from '../../loop/lifecycle.js';
+import { Rounds } from '../../loop/rounds.js';
 import { DroverError, messageOf } from '../../model/errors.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { CallPeer, Services } from '../protocol/calls.js';
@@ -37,38 +37,19 @@ interface RenewalOptions {
   readonly logger: Pick<Logger, 'info' | 'warn'>;
 }
 
-export class Renewal implements Part {
+export class Renewal extends Rounds {
   readonly #options: RenewalOptions;
-  readonly #stopping = new AbortController();
-  #timer: TimerHandle | undefined;
-  #round: Promise<void> = Promise.resolve();
 
   constructor(options: RenewalOptions) {
+    super(options.clock, LOOK_EVERY_MS, FIRST_LOOK_MS);
     this.#options = options;
   }
 
-  start(): void {
-    this.#later(FIRST_LOOK_MS);
-  }
-
-  async stop(): Promise<void> {
-    this.#stopping.abort();
-    this.#timer?.cancel();
-    await this.#round;
-  }
-
-  #later(delayMs: number): void {
-    if (this.#stopping.signal.aborted) return;
-    this.#timer = this.#options.clock.setTimer(delayMs, () => {
-      this.#round = this.#look().finally(() => this.#later(LOOK_EVERY_MS));
-    });
-  }
-
-  async #look(): Promise<void> {
+  protected async round(): Promise<void> {
     const { connected, renewServer } = this.#options;
     await this.#attempt('of this master', renewServer);
     for (const nodeId of connected()) {
-      if (this.#stopping.signal.aborted) return;
+      if (this.stopping.aborted) return;
       await this.#attempt(`of node ${nodeId}`, () => this.#renewIfDue(nodeId));
     }
   }
@@ -86,7 +67,7 @@ export class Renewal implements Part {
   }
 
   #call(calls: CallPeer, service: string, parameters: unknown): Promise<unknown> {
-    const { signal } = this.#stopping;
+    const { stopping: signal } = this;
     const expired = (): DroverError =>
       new DroverError('DRV_CHANNEL_CALL_FAILED', `no answer to ${service} in ${CALL_MS / 1000} s`);
     return withDeadline({ limitMs: CALL_MS, clock: this.#options.clock, signal, expired }, (inner) =>
@@ -98,7 +79,7 @@ export class Renewal implements Part {
     try {
       await action();
     } catch (error) {
-      if (this.#stopping.signal.aborted) return;
+      if (this.stopping.aborted) return;
       this.#options.logger.warn(
         { err: error },
         `the certificate ${whose} could not be renewed: ${messageOf(error)}; trying again in an hour`,

@@ -3,7 +3,12 @@
  * sealed in the store when masters share it, and otherwise kept in files of the only master.
  */
 import { remembered } from '../../loop/remembered.js';
-import { DroverError } from '../../model/errors.js';
+import {
+  corruptStore,
+  type DroverError,
+  invalidNodeConfiguration,
+  unusableRoot,
+} from '../../model/errors.js';
 import { PREFIX, secretKey } from '../../store/keys.js';
 import { create, type Store } from '../../store/store.js';
 import type { SecretFile } from './authority.js';
@@ -71,8 +76,7 @@ export class SharedSecrets {
     }
     const key = readClusterKey(text);
     if (key !== undefined) return key;
-    throw new DroverError(
-      'DRV_NODE_ROOT_UNUSABLE',
+    throw unusableRoot(
       `${keyFile.name} is damaged: copy it from another master of the cluster, or from a backup`,
     );
   }
@@ -81,8 +85,7 @@ export class SharedSecrets {
     const entry = await this.#options.store.get(secretKey(name));
     if (entry === undefined) return undefined;
     const { data } = sealedSecretSchema.safeParse(entry.value);
-    if (data === undefined)
-      throw new DroverError('DRV_STORE_CORRUPT', `the sealed secret "${name}" in the store cannot be read`);
+    if (data === undefined) throw corruptStore(`the sealed secret "${name}" in the store cannot be read`);
     return openSecret(await this.clusterKey(), name, data);
   }
 
@@ -93,8 +96,7 @@ export class SharedSecrets {
 }
 
 function withoutKey(file: string): DroverError {
-  return new DroverError(
-    'DRV_NODE_CONFIG_INVALID',
+  return invalidNodeConfiguration(
     `the secrets of this cluster are sealed, and this node does not have the key (${file}): run "drover join --as-master" with a token of a master, or copy the file from one`,
   );
 }

@@ -6,7 +6,7 @@ import { type IncomingMessage, type OutgoingHttpHeaders, type RequestOptions, re
 import type { TLSSocket } from 'node:tls';
 import { readWhole } from '../../files/read-whole.js';
 import type { MasterPeer } from '../../leadership/leadership.js';
-import { DroverError, messageOf } from '../../model/errors.js';
+import { channelClosed, DroverError, messageOf } from '../../model/errors.js';
 import { systemReason } from '../../model/words.js';
 import {
   ELSEWHERE,
@@ -46,7 +46,7 @@ function send(
       createConnection: () => socket,
       headers: { Host: 'master', ...headers },
     });
-    outgoing.on('error', (error) => reject(new DroverError('DRV_CHANNEL_CLOSED', reasonOf(error))));
+    outgoing.on('error', (error) => reject(channelClosed(reasonOf(error))));
     outgoing.on('upgrade', ({ statusCode: status = 0 }) => resolve({ status, body: '' }));
     outgoing.on('response', (response) => {
       readBody(response).then((body) => resolve({ status: response.statusCode ?? 0, body }), reject);
@@ -78,10 +78,7 @@ export function refusalOf(status: number, body: string, address: string): Drover
     if (status === ELSEWHERE) return new ElsewhereError(error, leader ?? null);
     return new DroverError(status === 403 ? 'DRV_JOIN_REFUSED' : 'DRV_CHANNEL_CLOSED', error);
   } catch {
-    return new DroverError(
-      'DRV_CHANNEL_CLOSED',
-      `${address} answers with ${status} and is no master of Drover`,
-    );
+    return channelClosed(`${address} answers with ${status} and is no master of Drover`);
   }
 }
 

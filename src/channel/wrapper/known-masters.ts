@@ -5,7 +5,7 @@
  */
 import { z } from 'zod';
 import type { MasterPeer } from '../../leadership/leadership.js';
-import { DroverError, messageOf } from '../../model/errors.js';
+import { channelClosed, DroverError, messageOf } from '../../model/errors.js';
 import { type HostPort, hostPort, parseHostPort } from '../../model/plain/host-port.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { Services } from '../protocol/calls.js';
@@ -204,5 +204,5 @@ export async function askMasters<T>(
       if (index === candidates.length - 1 || !DroverError.is(error, 'DRV_CHANNEL_CLOSED')) throw error;
     }
   }
-  throw new DroverError('DRV_CHANNEL_CLOSED', 'no master is known');
+  throw channelClosed('no master is known');
 }

@@ -3,11 +3,11 @@
  * reports until they are acknowledged. When the connection ends, it connects again after a growing delay.
  */
 import { Backoff } from '../../loop/backoff.js';
-import type { Clock, TimerHandle } from '../../loop/clock.js';
+import type { TimerHandle } from '../../loop/clock.js';
 import { DroverError, messageOf } from '../../model/errors.js';
 import type { NodeCapacity, RuntimeOffer } from '../../model/node.js';
 import { type InstanceUsage, toUsageSample } from '../../model/run/instance-usage.js';
-import type { Logger } from '../../telemetry/logger.js';
+import type { Ambient } from '../../telemetry/ambient.js';
 import { RepeatedLog } from '../../telemetry/repeated-log.js';
 import { hashAssignment } from '../protocol/assignment-hash.js';
 import { CallPeer, type Services } from '../protocol/calls.js';
@@ -65,7 +65,7 @@ interface ReportSource {
   onReady(listener: () => void): void;
 }
 
-interface LinkOptions {
+interface LinkOptions extends Ambient {
   readonly nodeId: string;
   readonly clusterName: string;
   readonly address: string;
@@ -86,9 +86,7 @@ interface LinkOptions {
   readonly onWelcome: (master: MessageOf<'welcome'>['master']) => void;
   /** The masters of a cluster that may have several masters. Absent: the master is in this process. */
   readonly masters?: Pick<KnownMasters, 'welcomed' | 'pointed' | 'fruitless'>;
-  readonly clock: Clock;
   readonly random: () => number;
-  readonly logger: Logger;
 }
 
 interface Connection {
@@ -312,11 +310,8 @@ export class Link {
     if (hasToldNothing || connection.refusal?.isBehind === true) this.#options.masters?.fruitless();
     // Follow only every second pointer without a delay, because two masters may point to each other.
     this.#isPointed = connection.hasPointed && !this.#isPointed;
-    if (this.#isPointed && !this.#stopping.signal.aborted) {
-      this.#connect();
-      return;
-    }
-    this.#reconnectLater(reason, connection.refusal);
+    if (this.#isPointed && !this.#stopping.signal.aborted) this.#connect();
+    else this.#reconnectLater(reason, connection.refusal);
   }
 
   #reconnectLater(reason: string, refusal?: Pick<MessageOf<'refused'>, 'isFinal' | 'isBehind'>): void {

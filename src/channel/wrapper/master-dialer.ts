@@ -7,7 +7,7 @@ import { connect, type TLSSocket } from 'node:tls';
 import { WebSocket } from 'ws';
 import type { Clock } from '../../loop/clock.js';
 import { withDeadline } from '../../loop/deadline.js';
-import { DroverError, type ErrorCode, messageOf } from '../../model/errors.js';
+import { channelClosed, DroverError, type ErrorCode, messageOf } from '../../model/errors.js';
 import { hostPort, parseHostPort } from '../../model/plain/host-port.js';
 import type { Transport } from '../protocol/transport.js';
 import { WebSocketTransport } from '../protocol/websocket-transport.js';
@@ -211,8 +211,7 @@ export class MasterDialer {
         signal.removeEventListener('abort', onAbort);
         try {
           const leaf = socket.getPeerX509Certificate();
-          if (leaf === undefined)
-            throw new DroverError('DRV_CHANNEL_CLOSED', 'the other side shows no certificate');
+          if (leaf === undefined) throw channelClosed('the other side shows no certificate');
           check(leaf, leaf.issuerCertificate);
           socket.setNoDelay(true);
           resolve(socket);
@@ -257,7 +256,7 @@ export class MasterDialer {
   }
 
   #unreachable(cause: unknown): DroverError {
-    return new DroverError('DRV_CHANNEL_CLOSED', `${this.address} cannot be used: ${reasonOf(cause)}`, {
+    return channelClosed(`${this.address} cannot be used: ${reasonOf(cause)}`, {
       cause,
     });
   }

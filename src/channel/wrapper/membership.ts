@@ -7,8 +7,9 @@ import { createPublicKey, sign, X509Certificate } from 'node:crypto';
 import { z } from 'zod';
 import type { Clock } from '../../loop/clock.js';
 import { joinTokenIdSchema } from '../../model/cluster.js';
-import { DroverError } from '../../model/errors.js';
+import { DroverError, invalidNodeConfiguration, unusableRoot } from '../../model/errors.js';
 import { nameSchema } from '../../model/names.js';
+import { attempt } from '../../model/plain/attempt.js';
 import { hostPort } from '../../model/plain/host-port.js';
 import type { Logger } from '../../telemetry/logger.js';
 import { PROTOCOL_VERSION } from '../protocol/messages.js';
@@ -74,14 +75,12 @@ export class Membership {
     const text = await memberFile.read();
     this.#credential = text === undefined ? undefined : parseCredential(memberFile.name, text);
     if (this.#credential === undefined && token === undefined)
-      throw new DroverError(
-        'DRV_NODE_CONFIG_INVALID',
+      throw invalidNodeConfiguration(
         `config.json: isMasterNode is false, and this node has not joined the master at ${this.masterAddress} yet: run ` +
           '"drover token" on the master, then "drover join <token> --master host:port" here',
       );
     if (this.#credential !== undefined && this.#credential.nodeId !== nodeId && token === undefined)
-      throw new DroverError(
-        'DRV_NODE_CONFIG_INVALID',
+      throw invalidNodeConfiguration(
         `config.json: nodeId is ${nodeId}, but this node joined as ${this.#credential.nodeId}: set it back, or join ` +
           'again with a new token',
       );
@@ -93,11 +92,9 @@ export class Membership {
    */
   async joinFirst(signal: AbortSignal): Promise<void> {
     if (this.#credential !== undefined) return;
-    try {
-      await this.#join(signal);
-    } catch (error) {
+    await this.#join(signal).catch((error: unknown) => {
       if (!DroverError.is(error, 'DRV_CHANNEL_CLOSED')) throw error;
-    }
+    });
   }
 
   /**
@@ -262,8 +259,7 @@ function parseCredential(name: string, text: string): Credential {
       throw new Error('its key and certificates do not belong together');
     return credential;
   } catch (cause) {
-    throw new DroverError(
-      'DRV_NODE_ROOT_UNUSABLE',
+    throw unusableRoot(
       `${name} is damaged: delete it, run "cluster forget" for this node on the master, and join again with a new token`,
       { cause },
     );
@@ -271,9 +267,5 @@ function parseCredential(name: string, text: string): Credential {
 }
 
 function parseJoining(text: string | undefined): z.output<typeof joiningSchema> | undefined {
-  try {
-    return joiningSchema.parse(JSON.parse(text ?? ''));
-  } catch {
-    return undefined;
-  }
+  return attempt(() => joiningSchema.parse(JSON.parse(text ?? '')));
 }

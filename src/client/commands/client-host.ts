@@ -4,7 +4,7 @@
  */
 import { type Command, Option } from 'commander';
 import type { Shown } from '../../command-tree/commands.js';
-import { ClientError, EXIT, usageError } from '../../command-tree/runs/client-error.js';
+import { failedError, usageError } from '../../command-tree/runs/client-error.js';
 import type { Question } from '../../command-tree/selection/act.js';
 import type { Screen } from '../../command-tree/table.js';
 import { toPlainText } from '../../telemetry/plain-text.js';
@@ -93,7 +93,7 @@ export class ClientHost {
     const { clusterName } = await api.get<{ readonly clusterName: string }>('/ping');
     const { name, url } = api.connection;
     const answer = await terminal.ask(`Cluster ${clusterName} (${name}, ${url}): ${what}. Go on? [y/N] `);
-    if (!/^y(es)?$/i.test(answer.trim())) throw new ClientError(EXIT.failed, 'nothing was done');
+    if (!/^y(es)?$/i.test(answer.trim())) throw failedError('nothing was done');
   }
 
   /** Returns a function that prints a plain-text line for a person on stderr. */

@@ -1,7 +1,7 @@
 /** Asks a master for the commands of its extensions, and runs such a command there. */
 import { plainLines } from '../../command-tree/printed-text.js';
 import { type CallOptions, pathPart } from '../../command-tree/runs/api-calls.js';
-import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
+import { failedError } from '../../command-tree/runs/client-error.js';
 import { toPlainText } from '../../telemetry/plain-text.js';
 import type { ApiClient } from '../api-client.js';
 import type { TargetOptions } from '../contexts/choose-target.js';
@@ -57,7 +57,7 @@ export async function runExtensionCommand(
   // Make the text plain again here: a proxy that answers instead of the master may not have done so.
   await write(host.surroundings.stdout, text === '' ? '' : plainLines(text));
   if (isOk) return true;
-  throw new ClientError(EXIT.failed, toPlainText(failure?.[1] ?? `${name} failed`));
+  throw failedError(toPlainText(failure?.[1] ?? `${name} failed`));
 }
 
 function listCommands(api: ApiClient, options: CallOptions): Promise<readonly ExtensionCommand[]> {

@@ -3,7 +3,7 @@
  */
 import { basename } from 'node:path';
 import { describeFileError } from '../../command-tree/file-errors.js';
-import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
+import { ClientError, EXIT, failedError } from '../../command-tree/runs/client-error.js';
 import { countText, listText } from '../../model/words.js';
 import type { ApiClient } from '../api-client.js';
 import { applyAll, deleteAll, planAll } from '../configurations/apply.js';
@@ -70,7 +70,7 @@ export async function plan(host: ClientHost, options: FileOptions): Promise<void
   };
   await host.print(shown, options.output, api.now);
   if (faults.length > 0)
-    throw new ClientError(EXIT.failed, `${countText(faults.length, 'file')} not valid, and not in the plan`);
+    throw failedError(`${countText(faults.length, 'file')} not valid, and not in the plan`);
   requireNoneHeldBack(planned.configurations);
   if (changedIn(planned).length > 0 && options.detailedExitcode === true)
     throw new ClientError(EXIT.changes, '');
@@ -127,7 +127,7 @@ export async function validate(host: ClientHost, { filename, output, strict }: F
     names: undefined,
   };
   await host.print(shown, output, Date.now());
-  if (faults.length > 0) throw new ClientError(EXIT.failed, summary);
+  if (faults.length > 0) throw failedError(summary);
 }
 
 /** Deletes the configurations that the files name. Throws a ClientError. */

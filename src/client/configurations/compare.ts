@@ -1,6 +1,6 @@
 /** Judges documents before the master is asked, and places what it answers in them. */
 import { describeFileError } from '../../command-tree/file-errors.js';
-import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
+import { failedError } from '../../command-tree/runs/client-error.js';
 import type { ConfigurationWarning } from '../../model/configuration.js';
 import { countText } from '../../model/words.js';
 import type { Document, Documents } from './documents.js';
@@ -17,8 +17,7 @@ export function requireValid(
   if (faults.length === 0) return valid;
   for (const fault of faults) say(describeFileError(fault));
   const total = countText(valid.length + faults.length, 'configuration');
-  throw new ClientError(
-    EXIT.failed,
+  throw failedError(
     `${undone}: ${faults.length} of ${total} ${faults.length === 1 ? 'is' : 'are'} not valid`,
   );
 }

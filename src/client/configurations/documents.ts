@@ -6,7 +6,7 @@ import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
+import { type ClientError, failedError } from '../../command-tree/runs/client-error.js';
 import { DirectoryReader, DirectoryUnusable, type Reading } from '../../configuration-files/directory.js';
 import { EXTENDS } from '../../configuration-files/extends.js';
 import { isPart } from '../../configuration-files/file-names.js';
@@ -58,7 +58,7 @@ export async function readDocuments(
     if (found.length === 0 && !isPart(path)) {
       const label = path === STDIN ? STDIN_LABEL : path;
       const more = [`${label} holds no configuration`, passedOverText({ passedOver: others })];
-      throw new ClientError(EXIT.failed, more.filter((part) => part !== undefined).join('; '));
+      throw failedError(more.filter((part) => part !== undefined).join('; '));
     }
     sources.push(...found);
     passedOver.push(...others);
@@ -190,5 +190,5 @@ function apart(sources: readonly Source[]): Omit<Documents, 'passedOver'> {
 
 function unreadable(path: string, cause: unknown): ClientError {
   const reason = systemReason(cause) ?? 'it is no directory of configurations';
-  return new ClientError(EXIT.failed, `${path} cannot be read: ${reason}`, { cause });
+  return failedError(`${path} cannot be read: ${reason}`, { cause });
 }

@@ -7,7 +7,7 @@ import { mkdtemp, readdir, readFile, rmdir, unlink, writeFile } from 'node:fs/pr
 import { dirname, join } from 'node:path';
 import { describeFileError } from '../../command-tree/file-errors.js';
 import { ifMatch, pathPart, readContent } from '../../command-tree/runs/api-calls.js';
-import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
+import { ClientError, EXIT, failedError, notFoundError } from '../../command-tree/runs/client-error.js';
 import { NAME } from '../../model/plain/name.js';
 import { quoteText } from '../../model/words.js';
 import type { ConfigurationContent } from '../../operations/configuration-content.js';
@@ -45,7 +45,7 @@ const COMMENT = '// ';
 /** Throws a ClientError, with exit code 5 when somebody else changed the configuration meanwhile. */
 export async function editConfiguration(options: EditOptions): Promise<Edited> {
   const { api, name, say } = options;
-  if (!NAME.test(name)) throw new ClientError(EXIT.notFound, `there is no configuration ${quoteText(name)}`);
+  if (!NAME.test(name)) throw notFoundError(`there is no configuration ${quoteText(name)}`);
   const start = await readContent(api, name);
   if (start.fileState !== 'same')
     say(`${start.file} of the master is ${start.fileState}: what is in force is shown, and takes its place`);
@@ -81,7 +81,7 @@ async function editUntilDone(
     if (text.trim() === '') return 'unchanged';
     if (complaint !== undefined && text === before) {
       const why = toPlainText(describeFileError({ ...complaint, file: `${name}.json` }));
-      throw new ClientError(EXIT.failed, `not saved: ${why}`);
+      throw failedError(`not saved: ${why}`);
     }
     const judged = judge(name, text);
     if ('message' in judged) {

@@ -1,7 +1,7 @@
 /** Finds the person's editor, and runs it on a file. */
 import { spawn } from 'node:child_process';
 import { parseArgsStringToArgv } from 'string-argv';
-import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
+import { failedError } from '../../command-tree/runs/client-error.js';
 import { endText } from '../../model/words.js';
 import { reasonOf } from '../connection/private-text.js';
 
@@ -23,7 +23,7 @@ export function editorOf(environment: NodeJS.ProcessEnv): OpenEditor {
     try {
       await new Promise<void>((resolve, reject) => {
         const fail = (problem: string, cause?: Error): void =>
-          reject(new ClientError(EXIT.failed, `the editor ${program} ${problem}`, { cause }));
+          reject(failedError(`the editor ${program} ${problem}`, { cause }));
         const child = spawn(program, [...parameters, path], { stdio: 'inherit' });
         child.once('error', (error) => fail(`cannot be started: ${reasonOf(error)} (${named})`, error));
         child.once('close', (code, signal) => (code === 0 ? resolve() : fail(endText({ code, signal }))));

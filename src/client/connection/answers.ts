@@ -1,6 +1,6 @@
 /** Reads answers of the API, and recognizes answers that a proxy made instead. */
 import type { IncomingMessage } from 'node:http';
-import { apiFailureOf, ClientError, EXIT, exitCodeOf } from '../../command-tree/runs/client-error.js';
+import { apiFailureOf, ClientError, exitCodeOf, failedError } from '../../command-tree/runs/client-error.js';
 import { readWhole } from '../../files/read-whole.js';
 import type { ErrorCode } from '../../model/errors.js';
 import { NOT_TAKEN } from '../../model/plain/not-taken.js';
@@ -64,7 +64,7 @@ export class NotTakenError extends ClientError {
 export async function readAnswer(target: Place, response: IncomingMessage): Promise<Answer> {
   const { statusCode: status = 0, headers } = response;
   const tooLong = `the answer of ${placeOf(target)} is larger than 256 MiB`;
-  const bytes = await readWhole(response, MAX_BYTES, () => new ClientError(EXIT.failed, tooLong));
+  const bytes = await readWhole(response, MAX_BYTES, () => failedError(tooLong));
   if (bytes.length === 0) return { status, headers, body: undefined };
   const text = bytes.toString('utf8');
   if (!JSON_TYPE.test(headers['content-type'] ?? '')) return { status, headers, body: text };

@@ -1,6 +1,6 @@
 /** The sources of a connection's key. A key never appears in arguments, messages or logs. */
 import { spawn } from 'node:child_process';
-import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
+import { failedError } from '../../command-tree/runs/client-error.js';
 import { readPrivateText, reasonOf } from './private-text.js';
 
 export type KeySource =
@@ -34,14 +34,13 @@ export function checkKey(text: string, from: string): string {
   const key = text.trim();
   if (KEY.test(key)) return key;
   const problem = key === '' ? 'is empty' : 'is no key: one line is expected, of the form drv_...';
-  throw new ClientError(EXIT.failed, `${from} ${problem}`);
+  throw failedError(`${from} ${problem}`);
 }
 
 /** Runs the key command of a context, such as that of a password store, and returns its output. No shell is used. */
 function runKeyCommand([program = '', ...parameters]: readonly string[]): Promise<string> {
   return new Promise((resolve, reject) => {
-    const fail = (problem: string): void =>
-      reject(new ClientError(EXIT.failed, `the key command ${program} ${problem}`));
+    const fail = (problem: string): void => reject(failedError(`the key command ${program} ${problem}`));
     const child = spawn(program, parameters, { stdio: ['inherit', 'pipe', 'inherit'] });
     const timer = setTimeout(() => {
       child.kill('SIGKILL');
@@ -68,6 +67,6 @@ function runKeyCommand([program = '', ...parameters]: readonly string[]): Promis
 
 async function readKeyFile(path: string): Promise<string> {
   const text = await readPrivateText('the key file', path);
-  if (text === undefined) throw new ClientError(EXIT.failed, `the key file ${path} does not exist`);
+  if (text === undefined) throw failedError(`the key file ${path} does not exist`);
   return text;
 }

@@ -1,6 +1,7 @@
 /** The address of a master, as people type it. */
 import { isIP } from 'node:net';
 import { usageError } from '../../command-tree/runs/client-error.js';
+import { attempt } from '../../model/plain/attempt.js';
 
 /**
  * Returns the URL without a slash at its end and without `/api`. The URL may have a path, for a proxy. `from` begins
@@ -8,12 +9,8 @@ import { usageError } from '../../command-tree/runs/client-error.js';
  */
 export function parseMasterUrl(text: string, from: string): string {
   const example = 'such as https://master.example:7000';
-  let url: URL;
-  try {
-    url = new URL(text);
-  } catch {
-    throw usageError(`${from} must be an address ${example}`);
-  }
+  const url = attempt(() => new URL(text));
+  if (url === undefined) throw usageError(`${from} must be an address ${example}`);
   if (url.protocol !== 'http:' && url.protocol !== 'https:')
     throw usageError(`${from} must begin with https:// or http://, ${example}`);
   // Leave the URL out of the message, because it holds a user name or a password.

@@ -1,6 +1,6 @@
 /** Reads small files that hold keys. Refuses a file that another user could read, or has written. */
 import { open } from 'node:fs/promises';
-import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
+import { type ClientError, failedError } from '../../command-tree/runs/client-error.js';
 import { ownUser } from '../../files/own-user.js';
 import { readWhole } from '../../files/read-whole.js';
 import { isMissing } from '../../files/system-error.js';
@@ -23,16 +23,16 @@ export async function readPrivateText(what: string, path: string): Promise<strin
   if (file === undefined) return undefined;
   try {
     const status = await file.stat();
-    if (!status.isFile() && !status.isFIFO()) throw unusable(`${named} is no file`);
+    if (!status.isFile() && !status.isFIFO()) throw failedError(`${named} is no file`);
     const { uid, username } = ownUser();
     if (status.uid !== uid && status.uid !== ROOT_UID && uid !== ROOT_UID)
-      throw unusable(`${named} belongs to user ${status.uid}, not to ${username}`);
+      throw failedError(`${named} belongs to user ${status.uid}, not to ${username}`);
     const mode = status.mode & 0o777;
     if ((mode & 0o077) !== 0)
-      throw unusable(
+      throw failedError(
         `${named} has mode ${mode.toString(8)} and is open to other users; run: chmod 600 ${shellWord(path)}`,
       );
-    const tooLong = (): ClientError => unusable(`${named} is larger than ${MAX_BYTES / 1024} KiB`);
+    const tooLong = (): ClientError => failedError(`${named} is larger than ${MAX_BYTES / 1024} KiB`);
     return String(await readWhole(file.createReadStream({ autoClose: false }), MAX_BYTES, tooLong));
   } finally {
     await file.close();
@@ -46,9 +46,5 @@ export function reasonOf(error: unknown): string {
 
 /** Returns the error for a failed operation: `what`, such as `a.json cannot be read`, and the reason. */
 export function systemFailure(what: string, cause: unknown): ClientError {
-  return new ClientError(EXIT.failed, `${what}: ${reasonOf(cause)}`, { cause });
-}
-
-function unusable(message: string): ClientError {
-  return new ClientError(EXIT.failed, message);
+  return failedError(`${what}: ${reasonOf(cause)}`, { cause });
 }

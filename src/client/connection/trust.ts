@@ -2,7 +2,8 @@
 import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { ConnectionOptions } from 'node:tls';
-import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
+import { failedError } from '../../command-tree/runs/client-error.js';
+import { attempt } from '../../model/plain/attempt.js';
 import { systemFailure } from './private-text.js';
 
 export type Trust =
@@ -42,16 +43,12 @@ export async function readCertificates(path: string, from: string): Promise<stri
   });
   const certificates = text.match(CERTIFICATE) ?? [];
   if (certificates.length === 0 || !certificates.every(isCertificate))
-    throw new ClientError(EXIT.failed, `${named} must hold certificates in PEM`);
+    throw failedError(`${named} must hold certificates in PEM`);
   return certificates;
 }
 
 export function isCertificate(pem: string): boolean {
-  try {
-    return new X509Certificate(pem).raw.length > 0;
-  } catch {
-    return false;
-  }
+  return attempt(() => new X509Certificate(pem).raw.length > 0, false);
 }
 
 /** Returns the SHA-256 of a PEM certificate, as `AB:CD:...`. */

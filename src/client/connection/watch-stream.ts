@@ -5,7 +5,7 @@
 import { randomInt } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { RawData, WebSocket } from 'ws';
-import { ClientError, EXIT, isTransient } from '../../command-tree/runs/client-error.js';
+import { ClientError, EXIT, failedError, isTransient } from '../../command-tree/runs/client-error.js';
 import { durationText } from '../../model/words.js';
 import { parseFrame, type WatchMessage } from '../../watch-client/messages.js';
 import {
@@ -85,8 +85,7 @@ export class WatchStream {
       } catch (error) {
         if (signal.aborted) return undefined;
         if (!(error instanceof ClientError)) throw error;
-        if (error.exitCode === EXIT.notFound)
-          throw new ClientError(EXIT.failed, `${this.#connection.name} ${OLDER}`);
+        if (error.exitCode === EXIT.notFound) throw failedError(`${this.#connection.name} ${OLDER}`);
         if (!isAgain || !isTransient(error)) throw error;
         if (said !== error.message) this.#say(error.message);
         said = error.message;
@@ -170,7 +169,7 @@ class Inbox {
     this.#heardAt = performance.now();
     const messages = parseFrame(data.toString());
     if (messages !== undefined) this.#messages = this.#messages.concat(messages);
-    else this.#end(new ClientError(EXIT.failed, 'the master sends what is no message of the change stream'));
+    else this.#end(failedError('the master sends what is no message of the change stream'));
     if (this.#messages.length === 0) return;
     this.#socket.pause();
     this.#wake?.();

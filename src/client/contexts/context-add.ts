@@ -1,7 +1,7 @@
 /** `drover context add`: checks the given values, asks for missing ones, and stores the context. */
 import { isAbsolute, resolve } from 'node:path';
 import { parseArgsStringToArgv } from 'string-argv';
-import { ClientError, EXIT, usageError } from '../../command-tree/runs/client-error.js';
+import { conflictError, usageError } from '../../command-tree/runs/client-error.js';
 import { checkKey, type KeySource, readKey } from '../connection/key-source.js';
 import { clearText, isInClear, parseMasterUrl } from '../connection/master-url.js';
 import { readCertificates, type Trust } from '../connection/trust.js';
@@ -57,10 +57,7 @@ export async function addContext(
 
 function refuseDouble(name: string, contexts: ReadonlyMap<string, unknown>): void {
   if (!contexts.has(name)) return;
-  throw new ClientError(
-    EXIT.conflict,
-    `there is a context ${name} already: remove it first (drover context remove ${name})`,
-  );
+  throw conflictError(`there is a context ${name} already: remove it first (drover context remove ${name})`);
 }
 
 async function trustOf(

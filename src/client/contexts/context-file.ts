@@ -6,7 +6,7 @@
 import { closeSync, openSync } from 'node:fs';
 import { mkdir, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join } from 'node:path';
-import { ClientError, EXIT, usageError } from '../../command-tree/runs/client-error.js';
+import { ClientError, EXIT, failedError, usageError } from '../../command-tree/runs/client-error.js';
 import { lockOpenFile } from '../../files/lock-open-file.js';
 import { ownUser } from '../../files/own-user.js';
 import { replaceFile } from '../../files/replace-file.js';
@@ -101,10 +101,7 @@ async function refuseOthers(path: string): Promise<void> {
     () => uid,
   );
   if (owner !== uid)
-    throw new ClientError(
-      EXIT.failed,
-      `${path} belongs to user ${owner}, not to ${username}: run this as that user`,
-    );
+    throw failedError(`${path} belongs to user ${owner}, not to ${username}: run this as that user`);
 }
 
 /** Returns the error for a command that needs the file of contexts when there is no home directory. */
@@ -145,7 +142,7 @@ function placeOf(error: unknown, text: string): string {
 }
 
 function invalid(path: string, problem: string): ClientError {
-  return new ClientError(EXIT.failed, `${path} ${problem}: mend it, or remove it and add the contexts again`);
+  return failedError(`${path} ${problem}: mend it, or remove it and add the contexts again`);
 }
 
 /**

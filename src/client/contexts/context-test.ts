@@ -1,5 +1,5 @@
 /** `drover context test`: asks the master for its identity, and what the key may do. */
-import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
+import { failedError } from '../../command-tree/runs/client-error.js';
 import { refusalOf } from '../connection/answers.js';
 import type { ApiConnection } from '../connection/connection.js';
 import { unreachable } from '../connection/failures.js';
@@ -45,7 +45,7 @@ export async function testConnection(connection: ApiConnection, version: string)
   const refusal = refusalOf(connection, whoami);
   if (refusal !== undefined) throw refusal;
   const caller = whoami.body;
-  if (!isFields(caller)) throw new ClientError(EXIT.failed, 'the master does not say what the key may do');
+  if (!isFields(caller)) throw failedError('the master does not say what the key may do');
   const master = textOf(caller.version);
   return {
     ...about,

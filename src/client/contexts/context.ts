@@ -1,6 +1,6 @@
 /** Converts one context from and to its entry in the file. */
 import { isAbsolute } from 'node:path';
-import { ClientError, EXIT, usageError } from '../../command-tree/runs/client-error.js';
+import { type ClientError, failedError, usageError } from '../../command-tree/runs/client-error.js';
 import { quoteText } from '../../model/words.js';
 import type { KeySource } from '../connection/key-source.js';
 import { parseMasterUrl } from '../connection/master-url.js';
@@ -22,10 +22,7 @@ export function checkContextName(name: string): void {
 /** Returns the target that the entry describes. */
 export function targetOfContext(name: string, entry: unknown): Target {
   const fail = (problem: string): ClientError =>
-    new ClientError(
-      EXIT.failed,
-      `context ${name}: ${problem}; mend it, or remove the context and add it again`,
-    );
+    failedError(`context ${name}: ${problem}; mend it, or remove the context and add it again`);
   if (!isFields(entry)) throw fail('it must be an object');
   const { url } = entry;
   if (typeof url !== 'string') throw fail('it has no url');

@@ -2,7 +2,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { dirname, join, resolve } from 'node:path';
-import { ClientError, EXIT, usageError } from '../../command-tree/runs/client-error.js';
+import { failedError, usageError } from '../../command-tree/runs/client-error.js';
 import { ownUser } from '../../files/own-user.js';
 import { isMissing } from '../../files/system-error.js';
 import { shellWord } from '../../model/words.js';
@@ -61,7 +61,7 @@ async function readConfiguration(root: string): Promise<Fields> {
   const text = await readFile(file, 'utf8').catch((error: unknown) => {
     if (isMissing(error))
       throw usageError(`there is no node in ${root} (no config.json): give another --root`);
-    throw new ClientError(EXIT.failed, `${file} cannot be read: ${reasonOf(error)}`);
+    throw failedError(`${file} cannot be read: ${reasonOf(error)}`);
   });
   try {
     const value: unknown = JSON.parse(text);
@@ -69,10 +69,7 @@ async function readConfiguration(root: string): Promise<Fields> {
   } catch {
     // The error below covers a file that does not parse, too. `drover start` tells the exact fault of the file.
   }
-  throw new ClientError(
-    EXIT.failed,
-    `${file} is not valid: "drover start --root ${shellWord(root)}" says what is wrong`,
-  );
+  throw failedError(`${file} is not valid: "drover start --root ${shellWord(root)}" says what is wrong`);
 }
 
 /** Returns the local host name for calls to the API. The node's `bindAddressOf` decides where the API listens. */

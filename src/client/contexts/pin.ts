@@ -3,7 +3,7 @@
  * confirmed it.
  */
 
-import { ClientError, EXIT, usageError } from '../../command-tree/runs/client-error.js';
+import { ClientError, EXIT, failedError, usageError } from '../../command-tree/runs/client-error.js';
 import { toPlainText } from '../../telemetry/plain-text.js';
 import { certificateFailure, failureOf, isUntrusted } from '../connection/failures.js';
 import { lookAtServer, type ShownCertificate } from '../connection/server-certificate.js';
@@ -74,8 +74,7 @@ async function confirm(
     );
   terminal.say('Compare it with what the master prints at its start, and in "cluster status".');
   const answer = await terminal.ask('Is it the same? Type yes to trust it from now on: ');
-  if (answer.trim().toLowerCase() !== 'yes')
-    throw new ClientError(EXIT.failed, 'not confirmed: no context was added');
+  if (answer.trim().toLowerCase() !== 'yes') throw failedError('not confirmed: no context was added');
 }
 
 /** Parses a fingerprint. Throws a ClientError for usage. */

@@ -1,6 +1,6 @@
 /** `drover cp`: copies files into and out of templates. */
 import type { Shown } from '../../command-tree/commands.js';
-import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
+import { failedError } from '../../command-tree/runs/client-error.js';
 import { countText } from '../../model/words.js';
 import type { ApiClient } from '../api-client.js';
 import { type Copy, type CopyStreams, placeText } from './copy-places.js';
@@ -44,7 +44,7 @@ export async function interruptible<T>(work: (signal: AbortSignal) => Promise<T>
   let received: NodeJS.Signals | undefined;
   const onSignal = (signal: NodeJS.Signals): void => {
     received = signal;
-    interrupt.abort(new ClientError(EXIT.failed, 'interrupted: nothing was copied'));
+    interrupt.abort(failedError('interrupted: nothing was copied'));
   };
   for (const signal of SIGNALS) process.once(signal, onSignal);
   try {

@@ -7,7 +7,7 @@ import { lstat, mkdir, mkdtemp } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { Readable, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { ClientError, EXIT, usageError } from '../../command-tree/runs/client-error.js';
+import { ClientError, notFoundError, usageError } from '../../command-tree/runs/client-error.js';
 import { unpackZip } from '../../templates/library/unpack-zip.js';
 import { bytesOf } from '../../templates/tree/byte-stream.js';
 import { removeTree } from '../../templates/tree/remove-tree.js';
@@ -87,7 +87,7 @@ async function fetchTree(
 async function put(from: TemplatePlace, tree: string, typed: string): Promise<Copied> {
   const source = join(tree, from.path);
   const status = await lstat(source).catch(() => undefined);
-  if (status === undefined) throw new ClientError(EXIT.notFound, `there is no ${placeText(from)}`);
+  if (status === undefined) throw notFoundError(`there is no ${placeText(from)}`);
   const { signal } = new AbortController();
   if (status.isFile()) {
     if (from.isDirectory) throw usageError(`${placeText(from)} is a file: leave out the / at its end`);

@@ -4,8 +4,8 @@
  */
 import { lstat, mkdir, realpath, rename, stat } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
-import { ClientError, EXIT, usageError } from '../../command-tree/runs/client-error.js';
-import { isMissing } from '../../files/system-error.js';
+import { ClientError, conflictError, usageError } from '../../command-tree/runs/client-error.js';
+import { ignoreMissing, isMissing } from '../../files/system-error.js';
 import type { TreeItem } from '../../templates/tree/tree.js';
 import { systemFailure } from '../connection/private-text.js';
 
@@ -29,7 +29,7 @@ export async function putFile(source: string, typed: string): Promise<void> {
   const kind = await kindOfTarget(target);
   if (!isInto && kind === 'absent' && typed.endsWith('/')) throw usageError(`there is no directory ${typed}`);
   if (kind === 'directory' || kind === 'other')
-    throw new ClientError(EXIT.conflict, `${target} is no file, and is not replaced`);
+    throw conflictError(`${target} is no file, and is not replaced`);
   // Replace the file that a link points to, and keep the link.
   const place = kind === 'file' ? await realpath(target) : target;
   await rename(source, place).catch((error: unknown) => {
@@ -49,7 +49,7 @@ export async function putDirectory(
   const target = resolve(typed);
   const kind = await kindOfTarget(target);
   if (kind === 'file' || kind === 'other')
-    throw new ClientError(EXIT.conflict, `${typed} is no directory: what is copied is one`);
+    throw conflictError(`${typed} is no directory: what is copied is one`);
   try {
     if (kind === 'absent') return await rename(source, target);
     const missing = await missingDirectories(target, entries, typed);
@@ -74,10 +74,7 @@ async function missingDirectories(
 ): Promise<ReadonlySet<string>> {
   const missing = new Set<string>();
   for (const { path, kind } of entries) {
-    const status = await lstat(join(target, path)).catch((error: unknown) => {
-      if (isMissing(error)) return undefined;
-      throw error;
-    });
+    const status = await lstat(join(target, path)).catch(ignoreMissing);
     if (status === undefined) {
       if (kind === 'directory') missing.add(path);
     } else if (kind === 'directory' ? !status.isDirectory() : !status.isFile()) {
@@ -86,7 +83,7 @@ async function missingDirectories(
         : status.isDirectory()
           ? 'a directory'
           : 'no directory';
-      throw new ClientError(EXIT.conflict, `${join(typed, path)} is ${there}, and a ${kind} is copied there`);
+      throw conflictError(`${join(typed, path)} is ${there}, and a ${kind} is copied there`);
     }
   }
   return missing;

@@ -6,7 +6,7 @@ import { realpath, stat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { Readable } from 'node:stream';
 import { find, pathPart } from '../../command-tree/runs/api-calls.js';
-import { ClientError, EXIT, usageError } from '../../command-tree/runs/client-error.js';
+import { conflictError, notFoundError, usageError } from '../../command-tree/runs/client-error.js';
 import { isMissing } from '../../files/system-error.js';
 import { packContent, packZip } from '../../templates/library/pack-zip.js';
 import { bytesOf } from '../../templates/tree/byte-stream.js';
@@ -55,7 +55,7 @@ export async function upload(
       signal: options.signal,
     });
   } catch (error) {
-    if (error instanceof TreeChanged) throw new ClientError(EXIT.conflict, `${error.message}: copy it again`);
+    if (error instanceof TreeChanged) throw conflictError(`${error.message}: copy it again`);
     throw error;
   } finally {
     zip.destroy();
@@ -106,10 +106,10 @@ async function isDirectoryThere(api: ApiClient, to: TemplatePlace): Promise<bool
 
 function unreadable(path: string): (error: unknown) => never {
   return (error) => {
-    if (error instanceof TreeChanged) throw new ClientError(EXIT.conflict, `${error.message}: copy it again`);
+    if (error instanceof TreeChanged) throw conflictError(`${error.message}: copy it again`);
     // A DroverError already explains what a template cannot hold.
     if (!(error instanceof Error && 'syscall' in error)) throw error;
-    if (isMissing(error)) throw new ClientError(EXIT.notFound, `there is no ${path}`);
+    if (isMissing(error)) throw notFoundError(`there is no ${path}`);
     throw systemFailure(`${path} cannot be read`, error);
   };
 }

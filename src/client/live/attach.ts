@@ -1,7 +1,8 @@
 /** `drover attach`: the terminal of an instance in this terminal, over one WebSocket. */
 import type { RawData, WebSocket } from 'ws';
 import { pathPart } from '../../command-tree/runs/api-calls.js';
-import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
+import { ClientError, EXIT, failedError } from '../../command-tree/runs/client-error.js';
+import { attempt } from '../../model/plain/attempt.js';
 import { toPlainText } from '../../telemetry/plain-text.js';
 import type { ApiConnection } from '../connection/connection.js';
 import { unreachable } from '../connection/failures.js';
@@ -44,7 +45,7 @@ export async function attach(connection: ApiConnection, id: string, terminal: Ra
     case 'lost':
       throw new ClientError(EXIT.unreachable, ended.message);
     default:
-      throw new ClientError(EXIT.failed, ended.message);
+      throw failedError(ended.message);
   }
 }
 
@@ -152,12 +153,10 @@ class AttachSession {
 
 /** Returns the fields of a message, or no fields for invalid text. */
 function fieldsOf(text: string): Readonly<Record<string, unknown>> {
-  try {
+  return attempt(() => {
     const value: unknown = JSON.parse(text);
     return typeof value === 'object' && value !== null ? { ...value } : {};
-  } catch {
-    return {};
-  }
+  }, {});
 }
 
 function sizeOf(terminal: RawTerminal): { readonly columns: number; readonly rows: number } {

@@ -3,7 +3,7 @@
  * the master and moves to other nodes. Each log continues at the number of its next line.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import { ClientError, EXIT, isTransient } from '../../command-tree/runs/client-error.js';
+import { failedError, isTransient } from '../../command-tree/runs/client-error.js';
 import type { InstanceInfo } from '../../model/instance.js';
 import type { EntryMessage, LogMessage, WatchMessage } from '../../watch-client/messages.js';
 import { KEY_OF } from '../../watch-client/topics.js';
@@ -196,7 +196,7 @@ export class FollowedLogs {
     const id = topic?.startsWith(LOG) === true ? topic.slice(LOG.length) : undefined;
     const followed = id === undefined ? undefined : this.#followed.get(id);
     if (id === undefined || followed === undefined || code !== 'DRV_INSTANCE_UNKNOWN')
-      throw new ClientError(EXIT.failed, error);
+      throw failedError(error);
     this.#end(
       followed,
       `instance ${id} was removed; what it wrote after line ${(followed.next ?? 1) - 1} is not known`,

@@ -1,5 +1,5 @@
 /** Follows change-stream topics that consist of entries. */
-import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
+import { failedError } from '../../command-tree/runs/client-error.js';
 import { isEntryMessage } from '../../watch-client/messages.js';
 import { KEY_OF, type TopicName, type Topics } from '../../watch-client/topics.js';
 import { WatchedEntries } from '../../watch-client/watched-entries.js';
@@ -35,7 +35,7 @@ export async function* followTopics(
     usage: new WatchedEntries(KEY_OF.usage),
   };
   for await (const message of watch.messages(signal)) {
-    if (message.type === 'error') throw new ClientError(EXIT.failed, message.error);
+    if (message.type === 'error') throw failedError(message.error);
     if (!isEntryMessage(message)) continue;
     for (const [topic, entries] of Object.entries(followed))
       if (topic === message.topic) entries.take(message);

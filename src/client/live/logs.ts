@@ -2,7 +2,7 @@
 
 import { byConfiguration } from '../../command-tree/groups/instance-text.js';
 import { find, pathPart } from '../../command-tree/runs/api-calls.js';
-import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
+import { notFoundError } from '../../command-tree/runs/client-error.js';
 import type { InstanceInfo } from '../../model/instance.js';
 import { DEFAULT_LOG_LINES } from '../../model/plain/command-limits.js';
 import { quoteText } from '../../model/words.js';
@@ -150,8 +150,7 @@ async function logsOf(api: ApiClient, name: string, part: WantedPart, output: Li
         tail: part.tail ?? (ids.length > 1 ? TAIL_OF_SEVERAL : DEFAULT_LOG_LINES),
       },
     };
-  throw new ClientError(
-    EXIT.notFound,
+  throw notFoundError(
     `there is no instance and no configuration ${quoteText(name)}: "drover instance list" shows all`,
   );
 }

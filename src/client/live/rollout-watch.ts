@@ -2,7 +2,7 @@
 import { rolloutSentence } from '../../command-tree/groups/rollouts.js';
 import { jsonLine, plainLines } from '../../command-tree/printed-text.js';
 import { pathPart } from '../../command-tree/runs/api-calls.js';
-import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
+import { failedError } from '../../command-tree/runs/client-error.js';
 import type { Screen } from '../../command-tree/table.js';
 import { paint } from '../../command-tree/tones.js';
 import type { ShownRollout } from '../../operations/rollouts/rollouts.js';
@@ -27,7 +27,7 @@ export async function watchRollout(
   let said = '';
   for await (const { rollouts } of followTopics(api.connection, topics, output)) {
     const rollout = rollouts.get(name);
-    if (rollout === undefined) throw new ClientError(EXIT.failed, `the configuration ${name} is gone`);
+    if (rollout === undefined) throw failedError(`the configuration ${name} is gone`);
     const sentence = rolloutSentence(rollout);
     const drawn = screen && screenText(`${cellsOf(rollout)}\n${sentence}`, screen);
     const text = isJson ? jsonLine(rollout) : (drawn ?? plainLines(sentence));
@@ -39,7 +39,7 @@ export async function watchRollout(
     // next state.
     if (rollout.endedAt === null || rollout.isBehind) continue;
     if (rollout.state === 'complete') return;
-    throw new ClientError(EXIT.failed, rolloutSentence(rollout));
+    throw failedError(rolloutSentence(rollout));
   }
 }
 

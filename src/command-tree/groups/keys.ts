@@ -101,7 +101,10 @@ function describeCreated({ label, scope, configurations, from, expiresAt, token 
   return `${token}\nThis is the token of key ${label} (${[scope, ...limits].join('; ')}). It is not shown again: keep it safe.`;
 }
 
-function expiryText({ expiresAt, isExpired }: ListedKey, now: number): string {
+export function expiryText(
+  { expiresAt, isExpired }: Pick<ListedKey, 'expiresAt' | 'isExpired'>,
+  now: number,
+): string {
   if (expiresAt === null) return 'never';
   return isExpired ? 'expired' : `in ${durationText(expiresAt - now)}`;
 }

@@ -5,6 +5,7 @@ import { JOIN_TOKEN_SECONDS, MAX_JOIN_TOKEN_USES } from '../../model/plain/comma
 import { parseDuration } from '../../model/plain/duration.js';
 import { countText, durationText } from '../../model/words.js';
 import { describe, messageText, noInput, type Said, tableOf } from '../command.js';
+import { expiryText } from './keys.js';
 
 export interface TokenOptions {
   readonly label?: string;
@@ -32,7 +33,7 @@ export const TOKEN_COMMANDS = {
         listed.map((token) => [
           token.id,
           [token.label, token.asMaster && 'as master'].filter(Boolean).join(', '),
-          describeExpiry(token, view.now),
+          expiryText(token, view.now),
           token.maxUses === null ? token.uses : `${token.uses} of ${token.maxUses}`,
           durationText(view.now - token.createdAt),
         ]),
@@ -94,11 +95,6 @@ export function createdTokenText({
         ]
       : []),
   ].join('\n');
-}
-
-function describeExpiry({ expiresAt, isExpired }: JoinToken, now: number): string {
-  if (expiresAt === null) return 'never';
-  return isExpired ? 'expired' : `in ${durationText(expiresAt - now)}`;
 }
 
 /** Parses a time into seconds. */

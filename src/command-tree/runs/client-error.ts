@@ -38,6 +38,8 @@ export function exitCodeOf(status: number): number {
   return EXIT_BY_STATUS[status] ?? EXIT.failed;
 }
 
+type ClientErrorOptions = ErrorOptions & { readonly code?: string | undefined };
+
 /** `message`: one line without the name of the program, and never a key. */
 export class ClientError extends Error {
   override readonly name = 'ClientError';
@@ -45,21 +47,23 @@ export class ClientError extends Error {
   /** The error code of the API's answer. Undefined: the error does not come from the API, or the master is older. */
   readonly code: string | undefined;
 
-  constructor(
-    exitCode: number,
-    message: string,
-    { code, ...options }: ErrorOptions & { readonly code?: string | undefined } = {},
-  ) {
+  constructor(exitCode: number, message: string, { code, ...options }: ClientErrorOptions = {}) {
     super(message, options);
     this.exitCode = exitCode;
     this.code = code;
   }
 }
 
+const errorOf =
+  (exitCode: number) =>
+  (message: string, options?: ClientErrorOptions): ClientError =>
+    new ClientError(exitCode, message, options);
+
 /** The error for wrong arguments or options. */
-export function usageError(message: string): ClientError {
-  return new ClientError(EXIT.usage, message);
-}
+export const usageError = errorOf(EXIT.usage);
+export const failedError = errorOf(EXIT.failed);
+export const notFoundError = errorOf(EXIT.notFound);
+export const conflictError = errorOf(EXIT.conflict);
 
 /** True when the same call may succeed later: the master could not be reached, or did not answer in time. */
 export function isTransient(error: unknown): error is ClientError {

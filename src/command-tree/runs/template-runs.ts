@@ -9,7 +9,7 @@ import { matcherOf, type TemplateName } from '../../templates/sync/pattern.js';
 import type { CommandRuns, InputOf, RunCall } from '../commands.js';
 import { type DownloadedTemplate, describeDispatch, type TemplateSync } from '../groups/templates.js';
 import { type ApiCalls, find, pathPart } from './api-calls.js';
-import { ClientError, EXIT } from './client-error.js';
+import { type ClientError, notFoundError } from './client-error.js';
 
 /** The longest wait for the nodes: less than the time limit of a line of the console. */
 const MAX_WAIT_MS = 30_000;
@@ -104,5 +104,5 @@ async function noMatch(api: ApiCalls, pattern: string): Promise<ClientError> {
   const known = (await listTemplates(api)).flatMap(({ group, name }) => [`${group}/${name}`, `${group}/*`]);
   const meant = meantName(pattern, [...new Set(known)]);
   const hint = meant === undefined ? ': "template list" shows all' : `. Did you mean ${meant}?`;
-  return new ClientError(EXIT.notFound, `no template matches ${quoteText(pattern)}${hint}`);
+  return notFoundError(`no template matches ${quoteText(pattern)}${hint}`);
 }

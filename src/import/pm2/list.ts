@@ -1,5 +1,5 @@
 /** Maps a whole list of apps of pm2, in any of its JSON forms. Pure. */
-import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
+import { failedError, usageError } from '../../command-tree/runs/client-error.js';
 import { canonicalJson } from '../../model/configuration.js';
 import type { ConfigurationDraft, Content, Draft, Drafts } from '../draft.js';
 import { FieldNotes } from '../report.js';
@@ -40,8 +40,7 @@ function entriesIn(value: unknown): { readonly apps: readonly unknown[]; readonl
   const list = listOf(value);
   if (list !== undefined) return { apps: list, rest: {} };
   const members = membersOf(value);
-  if (members === undefined)
-    throw new ClientError(EXIT.failed, 'the file must hold {"apps": [...]}, or a list of apps');
+  if (members === undefined) throw failedError('the file must hold {"apps": [...]}, or a list of apps');
   // pm2 takes a single app without a list, too.
   if (members.apps === undefined) return { apps: [members], rest: {} };
   const { apps, ...rest } = members;
@@ -53,7 +52,7 @@ function refuseUnknownEnvironment(apps: readonly Pm2App[], name: string | undefi
   const names = new Set(apps.flatMap(({ fields }) => environmentFields(fields)));
   if (names.has(`env_${name}`)) return;
   const known = names.size === 0 ? 'it has none of the kind' : `it has ${[...names].join(', ')}`;
-  throw new ClientError(EXIT.usage, `--env ${name}: no app of the file has env_${name}; ${known}`);
+  throw usageError(`--env ${name}: no app of the file has env_${name}; ${known}`);
 }
 
 const LARGEST_PORT = 65_535;

@@ -1,11 +1,12 @@
 /** Reads a list of pm2 in JSON and maps it. It runs no code of an ecosystem file. */
-import { closeSync, openSync, readSync } from 'node:fs';
+import { readSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { dirname, extname } from 'node:path';
-import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
+import { ClientError, failedError, notFoundError, usageError } from '../../command-tree/runs/client-error.js';
 import { fileReason } from '../../configuration-files/file-reason.js';
 import { JsonTextError, readJsonText } from '../../configuration-files/json-position.js';
+import { readOpen } from '../../files/processes.js';
 import { isMissing } from '../../files/system-error.js';
 import { shellWord } from '../../model/words.js';
 import type { Drafts } from '../draft.js';
@@ -32,49 +33,31 @@ function refuseOtherForms(file: string): void {
   const path = shellWord(file);
   const saved = 'or type "pm2 save" and import ~/.pm2/dump.pm2';
   if (PROGRAM.test(extname(file)))
-    throw usage(
+    throw usageError(
       `${file} is a program, and an import runs none. Have node print it: node -e "console.log(JSON.stringify(require(process.argv[1])))" ${path} > pm2.json, and import pm2.json; ${saved}`,
     );
-  if (/^\.ya?ml$/.test(extname(file))) throw usage(`${file} is YAML: write it as JSON, ${saved}`);
+  if (/^\.ya?ml$/.test(extname(file))) throw usageError(`${file} is YAML: write it as JSON, ${saved}`);
 }
 
 async function readJson(file: string): Promise<unknown> {
   try {
     const status = await stat(file);
-    if (!status.isFile()) throw failed(`${file} is not a regular file`);
-    if (status.size > MAX_BYTES) throw failed(`${file} is larger than ${MAX_BYTES / 1024 / 1024} MiB`);
+    if (!status.isFile()) throw failedError(`${file} is not a regular file`);
+    if (status.size > MAX_BYTES) throw failedError(`${file} is larger than ${MAX_BYTES / 1024 / 1024} MiB`);
     return readJsonText(await readFile(file, 'utf8'), { mostValues: MOST_VALUES }).value;
   } catch (error) {
     if (error instanceof ClientError) throw error;
     if (error instanceof JsonTextError)
-      throw failed(`${file}:${error.line}:${error.column}: not valid JSON: ${error.message}`);
-    if (isMissing(error)) throw new ClientError(EXIT.notFound, `there is no file ${file}`);
-    throw failed(`${file} cannot be read: ${fileReason(error)}`);
+      throw failedError(`${file}:${error.line}:${error.column}: not valid JSON: ${error.message}`);
+    if (isMissing(error)) throw notFoundError(`there is no file ${file}`);
+    throw failedError(`${file} cannot be read: ${fileReason(error)}`);
   }
 }
 
 /** The kind of a file: binary when a zero byte is near its beginning. A path that is no file counts as missing. */
 function kindOf(path: string): FileKind {
-  let file: number;
-  try {
-    file = openSync(path, 'r');
-  } catch {
-    return 'missing';
-  }
-  try {
-    const bytes = Buffer.alloc(PEEK_BYTES);
-    return bytes.subarray(0, readSync(file, bytes)).includes(0) ? 'binary' : 'text';
-  } catch {
-    return 'missing';
-  } finally {
-    closeSync(file);
-  }
-}
-
-function usage(message: string): ClientError {
-  return new ClientError(EXIT.usage, message);
-}
-
-function failed(message: string): ClientError {
-  return new ClientError(EXIT.failed, message);
+  const bytes = Buffer.alloc(PEEK_BYTES);
+  const read = readOpen(path, (file) => readSync(file, bytes));
+  if (read === undefined) return 'missing';
+  return bytes.subarray(0, read).includes(0) ? 'binary' : 'text';
 }

@@ -1,6 +1,6 @@
 /** Maps one instance configuration of Universe (a file of `configuration/`) to Drover's. Pure. */
 import { isBuiltInVariable, placeholderNames } from '../../model/names.js';
-import type { Content } from '../draft.js';
+import type { ConfigurationDraft, Content, Mapped } from '../draft.js';
 import { FieldNotes } from '../report.js';
 import { listOf, membersOf, notedName, noteVariables, toNames, variableMapOf } from '../values.js';
 import type { NodeFacts } from './node.js';
@@ -12,12 +12,6 @@ export interface UniverseFacts {
   readonly templates: ReadonlySet<string>;
   /** The names of the directories in `static/`. */
   readonly staticDirectories: ReadonlySet<string>;
-}
-
-interface MappedConfiguration {
-  readonly name: string;
-  readonly content: Content;
-  readonly fields: FieldNotes['reports'];
 }
 
 /** Universe's defaults for missing fields, where they differ from Drover's. */
@@ -74,7 +68,7 @@ const RULES: ReadonlyMap<string, Rule> = new Map<string, Rule>([
 ]);
 
 /** Maps the members of the file. A value that does not fit stays as it is, so that the schema later names its place. */
-export function mapConfiguration(members: Content, facts: UniverseFacts): MappedConfiguration {
+export function mapConfiguration(members: Content, facts: UniverseFacts): Mapped<ConfigurationDraft> {
   const notes = new FieldNotes();
   const work: Work = { notes, facts, input: { ...DEFAULTS, ...members } };
   const known = Object.keys(members).filter((field) => RULES.has(field));

@@ -1,5 +1,5 @@
 /** Maps the main configuration of a Universe node (its `config.json`) to Drover's. Pure. */
-import type { Content } from '../draft.js';
+import type { Content, Mapped, NodeDraft } from '../draft.js';
 import { FieldNotes } from '../report.js';
 import { listOf, membersOf, notedName } from '../values.js';
 
@@ -8,12 +8,6 @@ export interface NodeFacts {
   readonly nodeId: string;
   /** The values for `%NAME%` that Universe gives to the instances of this node only. */
   readonly variables: Readonly<Record<string, unknown>>;
-}
-
-interface MappedNode {
-  readonly content: Content;
-  readonly fields: FieldNotes['reports'];
-  readonly facts: NodeFacts;
 }
 
 /** Universe's defaults for missing fields, where they differ from Drover's. */
@@ -38,7 +32,7 @@ const SAME: ReadonlySet<string> = new Set([
 ]);
 
 /** Maps the members of the file. `input` is empty when there is no file: Universe takes its defaults then. */
-export function mapNode(input: Content): MappedNode {
+export function mapNode(input: Content): Mapped<NodeDraft> & { readonly facts: NodeFacts } {
   const notes = new FieldNotes();
   let content: Content = {};
   for (const [field, value] of Object.entries(input))

@@ -1,7 +1,7 @@
 /** Reads a directory of the Universe reference and maps its contents. Changes nothing there. */
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
+import { failedError, notFoundError } from '../../command-tree/runs/client-error.js';
 import { fileReason } from '../../configuration-files/file-reason.js';
 import { JsonTextError, readJsonText } from '../../configuration-files/json-position.js';
 import { MAX_FILE_BYTES } from '../../configuration-files/parse.js';
@@ -34,7 +34,7 @@ const BESIDE: Readonly<Record<string, string>> = {
 export async function readUniverse(directory: string): Promise<Drafts> {
   const names = await namesIn(directory);
   if (![CONFIG, CONFIGURATIONS, TEMPLATES].some((name) => names.has(name)))
-    throw failed(
+    throw failedError(
       `${directory} is no directory of Universe: it has no ${CONFIG}, no ${CONFIGURATIONS}/ and no ${TEMPLATES}/`,
     );
   const trees = names.has(TEMPLATES) ? await readTemplates(directory, TEMPLATES) : [];
@@ -93,12 +93,7 @@ async function namesIn(directory: string): Promise<ReadonlySet<string>> {
   try {
     return new Set(await readdir(directory));
   } catch (error) {
-    if (hasFileCode(error, 'ENOENT', 'ENOTDIR'))
-      throw new ClientError(EXIT.notFound, `there is no directory ${directory}`);
-    throw failed(`${directory} cannot be read: ${fileReason(error)}`);
+    if (hasFileCode(error, 'ENOENT', 'ENOTDIR')) throw notFoundError(`there is no directory ${directory}`);
+    throw failedError(`${directory} cannot be read: ${fileReason(error)}`);
   }
-}
-
-function failed(message: string): ClientError {
-  return new ClientError(EXIT.failed, message);
 }

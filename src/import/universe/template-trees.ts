@@ -4,7 +4,7 @@
 import type { Dirent } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join, relative } from 'node:path';
-import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
+import { failedError } from '../../command-tree/runs/client-error.js';
 import { fileReason } from '../../configuration-files/file-reason.js';
 import type { Draft } from '../draft.js';
 import { FieldNotes } from '../report.js';
@@ -75,7 +75,7 @@ function refused(from: string, to: string, reason: string): Draft {
 /** The visible entries of a directory, by name. Hidden entries such as `.git` are neither groups nor templates. */
 async function entriesOf(directory: string): Promise<Dirent[]> {
   const entries = await readdir(directory, { withFileTypes: true }).catch((error: unknown) => {
-    throw new ClientError(EXIT.failed, `${directory} cannot be read: ${fileReason(error)}`);
+    throw failedError(`${directory} cannot be read: ${fileReason(error)}`);
   });
   return entries.filter(({ name }) => !name.startsWith('.')).toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }

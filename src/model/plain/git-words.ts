@@ -11,17 +11,14 @@ export function shortCommit(commit: string): string {
 
 /** The mark of a file that is not as git has it; undefined: it needs no word. */
 export function fileInGitText(state: FileInGit | null): string | undefined {
-  switch (state) {
-    case 'changed':
-      return 'changed, not in git';
-    case 'untracked':
-      return 'new, not in git';
-    case 'conflict':
-      return 'conflict in git';
-    default:
-      return undefined;
-  }
+  return state === null ? undefined : FILE_WORDS[state];
 }
+
+const FILE_WORDS: Readonly<Partial<Record<FileInGit, string>>> = {
+  changed: 'changed, not in git',
+  untracked: 'new, not in git',
+  conflict: 'conflict in git',
+};
 
 /**
  * The directory in one line: `main at 24cca00a, 4 commits behind origin/main; 2 files changed, not in git`.

@@ -1,5 +1,5 @@
 /** Says in one line why a node cannot listen, and what to change. Used by every listener. */
-import { DroverError, messageOf } from '../errors.js';
+import { DroverError, invalidNodeConfiguration, messageOf } from '../errors.js';
 
 interface Listener {
   /** The listener, for the message: `the API`. */
@@ -27,8 +27,7 @@ export function describeListenError(cause: unknown, listener: Listener): unknown
     case 'EAI_AGAIN':
     case 'ENOTFOUND': {
       const fields = addressField === undefined ? portField : `${addressField} and ${portField}`;
-      return new DroverError(
-        'DRV_NODE_CONFIG_INVALID',
+      return invalidNodeConfiguration(
         `${what} cannot listen on ${host}, port ${port} (${messageOf(cause)}): check ${fields} in config.json`,
         { cause },
       );

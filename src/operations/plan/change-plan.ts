@@ -9,7 +9,7 @@ import { type ParsedConfiguration, validateConfiguration } from '../../configura
 import { eachBounded } from '../../loop/each-bounded.js';
 import { Pace } from '../../loop/pace.js';
 import type { ConfigurationRecord } from '../../model/configuration.js';
-import { DroverError } from '../../model/errors.js';
+import { DroverError, invalidRequest } from '../../model/errors.js';
 import { changedFieldSchema, changedFields, newFields } from '../../model/field-class.js';
 import { nameSchema } from '../../model/names.js';
 import type { ShownValues } from '../../model/plain/may-be-secret.js';
@@ -191,8 +191,7 @@ async function judgeAll(
         'DRV_CONFIGURATION_INVALID',
         `${place}: name: must be the name of a configuration`,
       );
-    if (names.has(name))
-      throw new DroverError('DRV_REQUEST_INVALID', `${place}: ${quoteText(name)} is there twice`);
+    if (names.has(name)) throw invalidRequest(`${place}: ${quoteText(name)} is there twice`);
     names.add(name);
     const parsed = judged(name, input);
     contents.push({ name, parsed: keepManaged ? keepingManaged(needs, name, parsed) : parsed });

@@ -12,7 +12,7 @@ import {
   type KeptContent,
   keptContentSchema,
 } from '../../model/configuration-history.js';
-import { DroverError } from '../../model/errors.js';
+import { revisionUnknown } from '../../model/errors.js';
 import { differencesOf, fieldDifferenceSchema } from '../../model/field-differences.js';
 import type { ShownValues } from '../../model/plain/may-be-secret.js';
 import { isHeldBack, type RolloutRecord, revisionForNew } from '../../model/rollout.js';
@@ -103,8 +103,7 @@ export function contentNumbered<T extends Pick<KeptContent, 'number'>>(
   const content = contents.find((one) => one.number === number);
   if (content !== undefined) return content;
   const numbers = contents.map((one) => one.number).toSorted((a, b) => a - b);
-  throw new DroverError(
-    'DRV_REVISION_UNKNOWN',
+  throw revisionUnknown(
     `configuration ${name} has no content ${number} in its history: there are ${numbers.join(', ')}`,
   );
 }
@@ -116,10 +115,7 @@ export function revisionContent(
 ): Configuration {
   const content = revisions.get(revision)?.value;
   if (content !== undefined) return content;
-  throw new DroverError(
-    'DRV_REVISION_UNKNOWN',
-    `content ${number} (revision ${revision}) is not kept any more`,
-  );
+  throw revisionUnknown(`content ${number} (revision ${revision}) is not kept any more`);
 }
 
 function keptContents({ configurations, histories }: Reads, name: string): readonly KeptContent[] {

@@ -7,6 +7,7 @@ import { basename } from 'node:path';
 import { type OwnUser, ownUser } from '../../files/own-user.js';
 import { DroverError } from '../../model/errors.js';
 import { parseUserIds, type UserIds } from '../../model/names.js';
+import { attempt } from '../../model/plain/attempt.js';
 
 /**
  * The capabilities that Drover needs to run an instance as another user, from making its directory to sending its
@@ -112,11 +113,7 @@ function thisMachine(): Machine {
 
 /** False for the setpriv of busybox, which cannot change users. */
 function isSetpriv(path: string): boolean {
-  try {
-    return basename(realpathSync(path)) === 'setpriv';
-  } catch {
-    return false;
-  }
+  return attempt(() => basename(realpathSync(path)) === 'setpriv', false);
 }
 
 function refusal(runAs: string, problem: string): DroverError {

@@ -3,14 +3,13 @@
 import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import type { SegmentLimits } from '../../logs/segments.js';
-import type { Clock } from '../../loop/clock.js';
 import { withDeadline } from '../../loop/deadline.js';
-import { DroverError, messageOf } from '../../model/errors.js';
+import { DroverError, messageOf, stdinFull } from '../../model/errors.js';
 import type { Attachment } from '../../model/run/attachment.js';
 import type { Exit } from '../../model/run/past-exit.js';
 import type { ContainerIdentity } from '../../model/run/run-identity.js';
 import { endText } from '../../model/words.js';
-import type { Logger } from '../../telemetry/logger.js';
+import type { Ambient } from '../../telemetry/ambient.js';
 import { unavailable } from '../failures.js';
 import { recentBytes } from '../recent-bytes.js';
 import type { Held, RunId } from '../runtime.js';
@@ -31,15 +30,13 @@ const MOST_TERMINALS = 32;
  */
 const MOST_WAITING_BYTES = 64 * 1024;
 
-export interface ContainerRunServices {
+export interface ContainerRunServices extends Ambient {
   readonly engine: Engine;
   readonly files: RunFiles;
   /** The directory that holds a log directory for each instance id. */
   readonly logsDirectory: string;
   readonly limits: SegmentLimits;
-  readonly clock: Clock;
   readonly random: () => number;
-  readonly logger: Logger;
 }
 
 export class ContainerRun {
@@ -139,10 +136,7 @@ export class ContainerRun {
     if (stdin.destroyed || !stdin.writable)
       throw unavailable('the container engine closed the way to standard input; try again');
     if (stdin.writableLength > MOST_WAITING_BYTES)
-      throw new DroverError(
-        'DRV_STDIN_FULL',
-        'the process does not read its standard input, and no more of it is kept',
-      );
+      throw stdinFull('the process does not read its standard input, and no more of it is kept');
     stdin.write(bytes);
   }
 

@@ -5,6 +5,7 @@
 
 import { eachBounded } from '../../loop/each-bounded.js';
 import { messageOf } from '../../model/errors.js';
+import { attempt } from '../../model/plain/attempt.js';
 import type { Logger } from '../../telemetry/logger.js';
 import { GroupFiles } from '../limits/group-files.js';
 import { GroupFigures, VERSION_1, VERSION_2, type Version } from '../limits/hierarchy.js';
@@ -80,12 +81,8 @@ export class ContainerUsage {
 
 function groupOfMain(id: string, pid: number): ContainerGroup | null {
   if (pid === 0) return null;
-  try {
-    return groupOf(id, readOwnGroups(pid));
-  } catch {
-    // The process is not visible here: the engine counts its processes in another PID namespace.
-    return null;
-  }
+  // No group when the process is not visible here: the engine counts its processes in another PID namespace.
+  return attempt(() => groupOf(id, readOwnGroups(pid)), null);
 }
 
 /**

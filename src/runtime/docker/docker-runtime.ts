@@ -99,11 +99,9 @@ export class DockerRuntime implements Runtime {
   async signal(run: RunId, signal: NodeJS.Signals): Promise<readonly []> {
     const live = await this.#live(run);
     if (live === undefined) return [];
-    try {
-      await live.session.engine.kill(live.containerId, signal);
-    } catch (error) {
+    await live.session.engine.kill(live.containerId, signal).catch((error: unknown) => {
       if (!isUnknown(error) && !isNotNow(error)) throw error;
-    }
+    });
     return [];
   }
 

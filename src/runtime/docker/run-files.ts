@@ -8,6 +8,7 @@ import { z } from 'zod';
 import { replaceFileSync } from '../../files/replace-file-sync.js';
 import { messageOf } from '../../model/errors.js';
 import { instanceIdSchema } from '../../model/names.js';
+import { attempt } from '../../model/plain/attempt.js';
 import { exitSchema, logPlaceSchema } from '../../model/run/past-exit.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { RunId } from '../runtime.js';
@@ -47,12 +48,7 @@ export class RunFiles {
 
   /** Reads all files. Unreadable files are named in the log and left alone. */
   read(): RunState[] {
-    let names: string[];
-    try {
-      names = readdirSync(this.#directory);
-    } catch {
-      return [];
-    }
+    const names = attempt(() => readdirSync(this.#directory), []);
     return names.filter((name) => NAME.test(name)).flatMap((name) => this.#readOne(name));
   }
 

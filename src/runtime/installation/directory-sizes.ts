@@ -1,7 +1,7 @@
 /** Lists the working directories and measures them, for the list of directories that no instance uses. */
 import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isMissing } from '../../files/system-error.js';
+import { ignoreMissing } from '../../files/system-error.js';
 import { isInstanceId } from '../../model/names.js';
 
 /** How many entries one call looks at, which takes about two seconds. */
@@ -9,13 +9,8 @@ const MOST_ENTRIES = 200_000;
 
 /** The ids of the instances that have a directory in `running`. */
 export async function instanceDirectories(running: string): Promise<string[]> {
-  try {
-    const entries = await readdir(running, { withFileTypes: true });
-    return entries.filter((entry) => entry.isDirectory() && isInstanceId(entry.name)).map(({ name }) => name);
-  } catch (error) {
-    if (isMissing(error)) return [];
-    throw error;
-  }
+  const entries = (await readdir(running, { withFileTypes: true }).catch(ignoreMissing)) ?? [];
+  return entries.filter((entry) => entry.isDirectory() && isInstanceId(entry.name)).map(({ name }) => name);
 }
 
 /**

@@ -8,7 +8,7 @@ import { mkdir, open, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { replaceFile } from '../../files/replace-file.js';
-import { isMissing } from '../../files/system-error.js';
+import { ignoreMissing } from '../../files/system-error.js';
 import { whileOpen } from '../../files/while-open.js';
 import { isInstanceId } from '../../model/names.js';
 
@@ -64,10 +64,7 @@ export class InstalledFiles {
 
   /** Removes the records of instances that have no directory. */
   async removeOthers(isThere: (id: string) => boolean): Promise<void> {
-    const names = await readdir(this.#directory).catch((error: unknown) => {
-      if (isMissing(error)) return [];
-      throw error;
-    });
+    const names = (await readdir(this.#directory).catch(ignoreMissing)) ?? [];
     for (const name of names)
       if (!isThere(name.slice(0, -ENDING.length))) await rm(join(this.#directory, name));
   }

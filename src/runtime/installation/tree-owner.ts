@@ -8,7 +8,8 @@ import { constants } from 'node:fs';
 import { lchown, lstat, open, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { ownUser } from '../../files/own-user.js';
-import { systemCodeOf } from '../../files/system-error.js';
+import { ignoring } from '../../files/system-error.js';
+import { whileOpen } from '../../files/while-open.js';
 import { eachBounded, FILE_PARALLELISM } from '../../loop/each-bounded.js';
 import type { UserIds } from '../../model/names.js';
 import { OpenDirectory } from '../../templates/tree/open-directory.js';
@@ -58,12 +59,9 @@ function ownIds(): UserIds | undefined {
  * directory, or that Drover may not change.
  */
 export async function closeToOthers(path: string): Promise<void> {
-  try {
-    const directory = await OpenDirectory.open(path);
-    await directory.closeToOthers().finally(() => directory.close());
-  } catch (error) {
-    if (!['ENOTDIR', 'ELOOP', 'ENOENT', 'EPERM', 'EACCES'].includes(systemCodeOf(error) ?? '')) throw error;
-  }
+  await whileOpen(OpenDirectory.open(path), (directory) => directory.closeToOthers()).catch(
+    ignoring('ENOTDIR', 'ELOOP', 'ENOENT', 'EPERM', 'EACCES'),
+  );
 }
 
 /**
@@ -114,11 +112,7 @@ async function giveFile(path: Buffer, { before, owner }: Gift): Promise<void> {
 
 /** Runs `work`. Ignores an entry that has become a link or a pipe, or has disappeared, since it was listed. */
 async function ignoringSwaps(work: () => Promise<void>): Promise<void> {
-  try {
-    await work();
-  } catch (error) {
-    if (!['ENOENT', 'ELOOP', 'ENOTDIR', 'ENXIO'].includes(systemCodeOf(error) ?? '')) throw error;
-  }
+  await work().catch(ignoring('ENOENT', 'ELOOP', 'ENOTDIR', 'ENXIO'));
 }
 
 /**

@@ -1,5 +1,5 @@
 /** Lays the templates of one instance over each other: decides which file comes from which tree. Pure. */
-import { DroverError } from '../../model/errors.js';
+import { templateUnsafe } from '../../model/errors.js';
 import type { PackedItem } from '../../templates/transfer/packs.js';
 import type { TreeItem } from '../../templates/tree/tree.js';
 
@@ -32,8 +32,7 @@ export function mergeLayers(layers: readonly Layer[]): Map<string, WorkspaceItem
     for (const item of items) {
       const below = merged.get(item.path);
       if (below !== undefined && below.kind !== item.kind) {
-        throw new DroverError(
-          'DRV_TEMPLATE_UNSAFE',
+        throw templateUnsafe(
           `${item.path} is a ${below.kind} in template ${below.label} and a ${item.kind} in ${label}; ` +
             'rename one or install one of them only',
         );

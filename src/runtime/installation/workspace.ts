@@ -9,8 +9,9 @@ import { existsSync, lchownSync, lstatSync, mkdirSync, renameSync, rmdirSync } f
 import { chmod, mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isMissing, systemCodeOf, toWriteError } from '../../files/system-error.js';
-import { DroverError, messageOf } from '../../model/errors.js';
+import { invalidRequest, messageOf, templateCorrupt, templateUnknown } from '../../model/errors.js';
 import { isInstanceId, type UserIds } from '../../model/names.js';
+import { attempt } from '../../model/plain/attempt.js';
 import type { ResolvedTemplate } from '../../model/template.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { TemplateCache } from '../../templates/transfer/cache.js';
@@ -279,11 +280,9 @@ export class Workspaces {
   async #onCopyFailed(request: PrepareRequest, error: unknown): Promise<never> {
     if (!isMissing(error)) throw error;
     for (const template of request.templates) await this.#cache.discard(digestOf(template));
-    throw new DroverError(
-      'DRV_TEMPLATE_CORRUPT',
-      'the template cache of this node is incomplete; its trees are fetched again',
-      { cause: error },
-    );
+    throw templateCorrupt('the template cache of this node is incomplete; its trees are fetched again', {
+      cause: error,
+    });
   }
 
   async #layersOf({ templates, signal }: PrepareRequest): Promise<Layer[]> {
@@ -365,7 +364,7 @@ export class Workspaces {
 
   #directoryOf(instanceId: string): string {
     if (!isInstanceId(instanceId)) {
-      throw new DroverError('DRV_REQUEST_INVALID', `${instanceId} is no instance id`);
+      throw invalidRequest(`${instanceId} is no instance id`);
     }
     return join(this.#running, instanceId);
   }
@@ -385,15 +384,13 @@ interface Renewal {
 
 /** Removes the directory at once if it is empty, which spares the thread pool the work. False: it is not empty. */
 function removeIfEmpty(directory: string): boolean {
-  try {
+  return attempt(() => {
     rmdirSync(directory);
     return true;
-  } catch {
-    return false;
-  }
+  }, false);
 }
 
 function digestOf({ group, name, digest }: ResolvedTemplate): string {
   if (digest !== null) return digest;
-  throw new DroverError('DRV_TEMPLATE_UNKNOWN', `template ${group}/${name} does not exist`);
+  throw templateUnknown(`template ${group}/${name} does not exist`);
 }

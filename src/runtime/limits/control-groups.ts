@@ -6,6 +6,7 @@
  */
 import { basename, dirname, join } from 'node:path';
 import { messageOf } from '../../model/errors.js';
+import { attempt } from '../../model/plain/attempt.js';
 import { countText } from '../../model/words.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { RunId, Usage } from '../runtime.js';
@@ -291,11 +292,7 @@ export class ControlGroups implements ResourceLimits {
 
 /** The groups of a process; undefined: most likely it has ended. */
 function groupsOf(pid: number): OwnGroups | undefined {
-  try {
-    return readOwnGroups(pid);
-  } catch {
-    return undefined;
-  }
+  return attempt(() => readOwnGroups(pid));
 }
 
 /**
@@ -307,9 +304,6 @@ function withParents(directory: string): string[] {
 }
 
 function killProcess(pid: number): void {
-  try {
-    process.kill(pid, 'SIGKILL');
-  } catch {
-    // The process has ended.
-  }
+  // The process may have ended.
+  attempt(() => process.kill(pid, 'SIGKILL'));
 }

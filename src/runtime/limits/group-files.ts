@@ -17,6 +17,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { readOpen } from '../../files/processes.js';
 import { isMissing } from '../../files/system-error.js';
+import { attempt } from '../../model/plain/attempt.js';
 import type { Setting } from './hierarchy.js';
 
 const writeBytes: (fd: number, bytes: Buffer) => Promise<unknown> = promisify(writeDescriptor);
@@ -103,36 +104,25 @@ export class GroupFiles {
 
   /** Removes an empty group. False: the group has members, or may not be removed. */
   async remove(directory: string): Promise<boolean> {
-    try {
-      await rmdir(directory);
-      return true;
-    } catch (error) {
-      return isMissing(error);
-    }
+    return rmdir(directory).then(() => true, isMissing);
   }
 
   /** The names of the groups directly in a group. */
   async groupsIn(directory: string): Promise<string[]> {
-    try {
-      const entries = await readdir(directory, { withFileTypes: true });
-      return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
-    } catch {
-      return [];
-    }
+    const entries = await readdir(directory, { withFileTypes: true }).catch(() => []);
+    return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
   }
 
   /** All groups below a group, each before the groups in it. */
   #groupsBelow(directory: string): string[] {
-    try {
+    return attempt(() => {
       // A directory has two links of its own (its name and `.`), and the `..` of each group in it is another link.
       if (statSync(directory).nlink <= 2) return [];
       return readdirSync(directory, { withFileTypes: true })
         .filter((entry) => entry.isDirectory())
         .map(({ name }) => join(directory, name))
         .flatMap((group) => [group, ...this.#groupsBelow(group)]);
-    } catch {
-      return [];
-    }
+    }, []);
   }
 
   #readAll(fd: number): string {

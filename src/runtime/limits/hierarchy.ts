@@ -186,16 +186,13 @@ export function mapGroup(
 /** Why the kernel refused, without the path. */
 export function reasonOf(error: unknown): string {
   const code = systemCodeOf(error);
-  switch (code) {
-    case 'EACCES':
-    case 'EPERM':
-      return 'not permitted to this user';
-    case 'EROFS':
-      return 'mounted read-only';
-    case 'ENOENT':
-    case 'ENODEV':
-      return 'not there';
-    default:
-      return code ?? messageOf(error);
-  }
+  return code === undefined ? messageOf(error) : (REASONS[code] ?? code);
 }
+
+const REASONS: Readonly<Record<string, string>> = {
+  EACCES: 'not permitted to this user',
+  EPERM: 'not permitted to this user',
+  EROFS: 'mounted read-only',
+  ENOENT: 'not there',
+  ENODEV: 'not there',
+};

@@ -1,10 +1,6 @@
-/**
- * Measures every few seconds what each instance of the node uses: by its control group, by its runtime, or by its
- * processes, in this order. Starts no process. Logs when the memory limit ended a part of an instance.
- */
-import type { Clock, TimerHandle } from '../../loop/clock.js';
+import { Rounds } from '../../loop/rounds.js';
 import { type InstanceUsage, USAGE_EVERY_MS } from '../../model/run/instance-usage.js';
-import type { Logger } from '../../telemetry/logger.js';
+import type { Ambient } from '../../telemetry/ambient.js';
 import { keyOf, type RunId, type Runtime, type Usage } from '../runtime.js';
 import type { LedRun, ProcessUsage } from './process-usage.js';
 import type { ResourceLimits } from './resource-limits.js';
@@ -18,15 +14,13 @@ export interface SampledRun extends RunId {
   readonly pid: number | null;
 }
 
-interface UsageSamplerOptions {
+interface UsageSamplerOptions extends Ambient {
   /** The runs that live now. */
   readonly runs: () => Iterable<SampledRun>;
   readonly limits: ResourceLimits;
   readonly processes: Pick<ProcessUsage, 'read'>;
   /** Called after each pass with all samples, by instance id; not called while nothing runs. */
   readonly onSamples: (usages: ReadonlyMap<string, InstanceUsage>) => void;
-  readonly clock: Clock;
-  readonly logger: Logger;
 }
 
 /** The last sample of one run. */
@@ -36,28 +30,15 @@ interface Seen {
   readonly usage: InstanceUsage;
 }
 
-export class UsageSampler {
+export class UsageSampler extends Rounds {
   readonly #options: UsageSamplerOptions;
   #seen: ReadonlyMap<string, Seen> = new Map();
   /** The highest memory seen of each live run, in bytes. */
   readonly #most = new Map<string, number>();
-  #timer: TimerHandle | undefined;
-  #pass: Promise<void> = Promise.resolve();
-  #isStopped = false;
 
   constructor(options: UsageSamplerOptions) {
+    super(options.clock, USAGE_EVERY_MS);
     this.#options = options;
-  }
-
-  start(): void {
-    this.#later();
-  }
-
-  /** Resolves when no pass is under way. Idempotent. */
-  async stop(): Promise<void> {
-    this.#isStopped = true;
-    this.#timer?.cancel();
-    await this.#pass;
   }
 
   /** The samples of the last pass, by instance id. */
@@ -70,15 +51,10 @@ export class UsageSampler {
     return this.#most.get(keyOf(run));
   }
 
-  #later(): void {
-    if (this.#isStopped) return;
-    this.#timer = this.#options.clock.setTimer(USAGE_EVERY_MS, () => {
-      this.#pass = this.#look()
-        .catch((error: unknown) =>
-          this.#options.logger.warn({ err: error }, 'what instances use could not be measured'),
-        )
-        .finally(() => this.#later());
-    });
+  protected round(): Promise<void> {
+    return this.#look().catch((error: unknown) =>
+      this.#options.logger.warn({ err: error }, 'what instances use could not be measured'),
+    );
   }
 
   async #look(): Promise<void> {
@@ -96,7 +72,7 @@ export class UsageSampler {
     }
     for (const key of this.#most.keys()) if (!current.has(key)) this.#most.delete(key);
     this.#seen = seen;
-    if (!this.#isStopped && (hadSome || seen.size > 0)) onSamples(this.latest());
+    if (!this.stopping.aborted && (hadSome || seen.size > 0)) onSamples(this.latest());
   }
 
   async #measure(runs: ReadonlyMap<string, SampledRun>): Promise<ReadonlyMap<string, Usage>> {

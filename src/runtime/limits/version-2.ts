@@ -9,7 +9,7 @@
  * ```
  */
 import { basename, dirname, join } from 'node:path';
-import { hasFileCode } from '../../files/system-error.js';
+import { ignoring } from '../../files/system-error.js';
 import type { GroupFiles } from './group-files.js';
 import { Hierarchy, reasonOf, VERSION_2 } from './hierarchy.js';
 import type { OwnGroup } from './own-groups.js';
@@ -105,10 +105,6 @@ async function moveAll(files: GroupFiles, from: string, to: string): Promise<voi
 }
 
 async function move(files: GroupFiles, pid: number, to: string): Promise<void> {
-  try {
-    await files.write(to, 'cgroup.procs', pid);
-  } catch (error) {
-    // ESRCH: the process ended meanwhile.
-    if (!hasFileCode(error, 'ESRCH')) throw error;
-  }
+  // ESRCH: the process ended meanwhile.
+  await files.write(to, 'cgroup.procs', pid).catch(ignoring('ESRCH'));
 }

@@ -5,12 +5,11 @@
 import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { isRunning, type ProcessStamp } from '../../files/processes.js';
-import type { Clock } from '../../loop/clock.js';
 import { messageOf } from '../../model/errors.js';
 import type { RuntimeOffer } from '../../model/node.js';
 import type { Attachment, TerminalSize } from '../../model/run/attachment.js';
 import type { StopTo } from '../../model/stopping.js';
-import type { Logger } from '../../telemetry/logger.js';
+import type { Ambient } from '../../telemetry/ambient.js';
 import { notRunning, unavailable } from '../failures.js';
 import type { RunGroups } from '../instance-processes.js';
 import { InstanceProcesses } from '../instance-processes.js';
@@ -28,7 +27,7 @@ import { RunBook } from './run-book.js';
 import { checkSpec } from './start-spec.js';
 import { checkInput, refuseUnread } from './stdin-limits.js';
 
-export interface KeptRuntimeOptions {
+export interface KeptRuntimeOptions extends Ambient {
   /** Identity of the node's root, a part of every process's mark. */
   readonly rootId: string;
   /** The directory of the owners' sockets, made with mode 0700 when missing. */
@@ -44,8 +43,6 @@ export interface KeptRuntimeOptions {
   readonly segments: number;
   /** The control groups of the runs; absent: the node makes no groups. */
   readonly groups?: RunGroups;
-  readonly logger: Logger;
-  readonly clock: Clock;
 }
 
 /** The differences between the runtimes whose runs an owner holds. */

@@ -3,6 +3,8 @@
  * sockets and lasts exactly as long as the process. A socket file alone cannot tell a dead owner from an owner about to
  * listen, and removing the wrong file makes two owners.
  */
+
+import { once } from 'node:events';
 import { chmodSync, existsSync, rmSync } from 'node:fs';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -100,13 +102,12 @@ function listen(path: string, onConnection: (socket: Socket) => void): Promise<S
   });
 }
 
-function answers(socketPath: string): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect(socketPath);
-    socket.once('error', () => resolve(false));
-    socket.once('connect', () => {
-      socket.destroy();
-      resolve(true);
-    });
-  });
+async function answers(socketPath: string): Promise<boolean> {
+  const socket = connect(socketPath);
+  const isThere = await once(socket, 'connect').then(
+    () => true,
+    () => false,
+  );
+  socket.destroy();
+  return isThere;
 }

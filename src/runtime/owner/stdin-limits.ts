@@ -3,7 +3,7 @@ import { existsSync, readlinkSync } from 'node:fs';
 import { uptime } from 'node:os';
 import type { ProcessStamp } from '../../files/processes.js';
 import { isMissing } from '../../files/system-error.js';
-import { DroverError } from '../../model/errors.js';
+import { DroverError, stdinFull } from '../../model/errors.js';
 import { LONGEST_BODY_BYTES } from './protocol.js';
 
 /** The longest line. A terminal in line mode keeps 4,095 bytes of a line and drops the rest. */
@@ -34,10 +34,7 @@ export function checkInput(bytes: Buffer): void {
 export function refuseUnread(program: ProcessStamp | undefined): void {
   const where = program === undefined ? undefined : inputOf(program);
   if (where === undefined) return;
-  throw new DroverError(
-    'DRV_STDIN_FULL',
-    `the program does not read its standard input, which is ${where}: nothing was written`,
-  );
+  throw stdinFull(`the program does not read its standard input, which is ${where}: nothing was written`);
 }
 
 /** `closed` or `/dev/null`; undefined: something else, or not known. */

@@ -5,6 +5,7 @@
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { attempt } from '../../model/plain/attempt.js';
 import { fields, isNumber, isObject, isText } from '../owner/checks.js';
 
 export interface ForkedPty {
@@ -106,12 +107,10 @@ const FIRST_AFTER_STANDARD = 3;
 
 /** True when `fd` is open and lacks close-on-exec. */
 export function isInheritable(fd: number): boolean {
-  try {
+  return attempt(() => {
     const flags = /^flags:\s*([0-7]+)$/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, 'latin1'))?.[1];
     return flags !== undefined && (Number.parseInt(flags, 8) & CLOSE_ON_EXEC) === 0;
-  } catch {
-    return false;
-  }
+  }, false);
 }
 
 /** All inheritable descriptors but the standard three. Reads one file for each open descriptor. */

@@ -17,6 +17,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { attempt } from '../../model/plain/attempt.js';
 
 /** In memory first, so that a full or slow disk does not hinder a start. */
 const DIRECTORIES = ['/dev/shm', tmpdir()];
@@ -70,19 +71,12 @@ export function removeOrphans(): void {
 }
 
 function namesIn(directory: string): string[] {
-  try {
-    return readdirSync(directory);
-  } catch {
-    return [];
-  }
+  return attempt(() => readdirSync(directory), []);
 }
 
 function remove(path: string): void {
-  try {
-    unlinkSync(path);
-  } catch {
-    // The file is gone already, or belongs to another user.
-  }
+  // The file may be gone already, or belong to another user.
+  attempt(() => unlinkSync(path));
 }
 
 function create([directory, ...others]: readonly string[]): [path: string, fd: number] {

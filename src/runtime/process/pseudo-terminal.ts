@@ -6,6 +6,7 @@ import { closeSync, constants, openSync, readSync, writeSync } from 'node:fs';
 import type { SocketConstructorOpts, TcpSocketConnectOpts } from 'node:net';
 import { ReadStream } from 'node:tty';
 import { readProcess } from '../../files/processes.js';
+import { attempt } from '../../model/plain/attempt.js';
 import { publicMessage } from '../../model/public-message.js';
 import type { TerminalSize } from '../../model/run/attachment.js';
 import type { ForkedPty, NativePty } from './native-pty.js';
@@ -128,11 +129,8 @@ export class PseudoTerminal {
   /** Sets the size; the default is the wide size of a terminal without viewers. */
   resize({ columns, rows }: TerminalSize = SIZE): void {
     if (this.#isClosed || this.#hasEnded) return;
-    try {
-      this.#options.native.resize(this.#master, columns, rows);
-    } catch {
-      // The terminal was hung up meanwhile.
-    }
+    // The terminal may be hung up meanwhile.
+    attempt(() => this.#options.native.resize(this.#master, columns, rows));
   }
 
   /** Hangs the terminal up. Idempotent. */
@@ -173,12 +171,7 @@ export class PseudoTerminal {
   #drain(): void {
     const { buffer } = this.#options;
     for (let total = 0; total < LAST_OUTPUT_BYTES && !this.#stream.destroyed; ) {
-      let read: number;
-      try {
-        read = readSync(this.#master, buffer);
-      } catch {
-        return;
-      }
+      const read = attempt(() => readSync(this.#master, buffer), 0);
       if (read === 0) return;
       total += read;
       this.#take(buffer.subarray(0, read));
@@ -226,11 +219,8 @@ export class PseudoTerminal {
       this.close();
       return;
     }
-    try {
-      writeSync(this.#master, '\n');
-    } catch {
-      // The terminal is hung up, and the exit is on its way.
-    }
+    // The terminal may be hung up: then the exit is on its way.
+    attempt(() => writeSync(this.#master, '\n'));
   }
 }
 

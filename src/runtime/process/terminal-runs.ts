@@ -3,6 +3,7 @@
  * the next order, so that a start need not wait for a fork.
  */
 import { existsSync } from 'node:fs';
+import { attempt } from '../../model/plain/attempt.js';
 import type { RunEvents, RunSource } from '../owner/held-run.js';
 import type { StartRequest } from '../owner/protocol.js';
 import { checkDirectory, openLog } from '../owner/run-start.js';
@@ -76,12 +77,8 @@ export class TerminalRuns implements RunSource {
 
   #makeAhead(): void {
     if (this.#ahead?.isFree === true) return;
-    this.#ahead = undefined;
-    try {
-      this.#ahead = this.#openTerminal();
-    } catch {
-      // Ignore the failure: the next start tries again, and reports it.
-    }
+    // Ignore a failure: the next start tries again, and reports it.
+    this.#ahead = attempt(() => this.#openTerminal());
   }
 
   #openTerminal(): PseudoTerminal {

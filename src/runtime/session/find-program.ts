@@ -1,6 +1,7 @@
 /** Finds a program, again at every call, because tools come and go while a node runs. */
 import { accessSync, constants, statSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
+import { attempt } from '../../model/plain/attempt.js';
 
 /** The first program of this name in the absolute directories of `path` (as in PATH); undefined: no such program. */
 export function findProgram(name: string, path: string): string | undefined {
@@ -19,10 +20,8 @@ export function requireProgram(name: string, path: string): string {
 }
 
 function isProgram(file: string): boolean {
-  try {
+  return attempt(() => {
     accessSync(file, constants.X_OK);
     return statSync(file).isFile();
-  } catch {
-    return false;
-  }
+  }, false);
 }

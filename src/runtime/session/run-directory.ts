@@ -9,6 +9,7 @@ import { setTimeout } from 'node:timers/promises';
 import { type ProcessStamp, parseStat } from '../../files/processes.js';
 import { replaceFileSync } from '../../files/replace-file-sync.js';
 import { systemCodeOf } from '../../files/system-error.js';
+import { attempt } from '../../model/plain/attempt.js';
 import type { LogPlace, OutputSpan } from '../../model/run/past-exit.js';
 import { type Check, fields, isLog, isNumber, isText, orNone, orNull } from '../owner/checks.js';
 import type { OwnerExit, StartRequest } from '../owner/protocol.js';
@@ -141,12 +142,10 @@ export class RunDirectory implements SessionRun {
 
   /** Saves the place. False: the disk did not take the file, and the old file stays. */
   savePlace(place: OutputPlace): boolean {
-    try {
+    return attempt(() => {
       this.#write('place.json', place);
       return true;
-    } catch {
-      return false;
-    }
+    }, false);
   }
 
   get exit(): OwnerExit | undefined {
@@ -195,20 +194,14 @@ export class RunDirectory implements SessionRun {
   }
 
   #text(name: string): string {
-    try {
-      return readFileSync(join(this.directory, name), 'utf8');
-    } catch {
-      return '';
-    }
+    return attempt(() => readFileSync(join(this.directory, name), 'utf8'), '');
   }
 
   #read<T>(name: string, isValid: Check<T>): T | undefined {
-    try {
+    return attempt(() => {
       const value: unknown = JSON.parse(this.#text(name));
       return isValid(value) ? value : undefined;
-    } catch {
-      return undefined;
-    }
+    });
   }
 
   #write(name: string, value: RunRecord | OutputPlace | OwnerExit): void {

@@ -5,6 +5,7 @@
 import { closeSync, existsSync, fstatSync, openSync, readSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { isInPlace } from '../../files/in-place.js';
+import { attempt } from '../../model/plain/attempt.js';
 import type { SpoolPlace } from './run-directory.js';
 
 const DIGITS = 6;
@@ -117,12 +118,8 @@ export class Spool {
   }
 
   #open(): number | undefined {
-    if (this.#fd !== undefined) return this.#fd;
-    try {
-      this.#fd = openSync(this.#pathOf(this.#place.file), 'r');
-    } catch {
-      // The file does not exist yet.
-    }
+    // The file may not exist yet.
+    this.#fd ??= attempt(() => openSync(this.#pathOf(this.#place.file), 'r'));
     return this.#fd;
   }
 

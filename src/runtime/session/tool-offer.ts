@@ -5,6 +5,7 @@
 import { execFile } from 'node:child_process';
 import { statSync } from 'node:fs';
 import { userInfo } from 'node:os';
+import { attempt } from '../../model/plain/attempt.js';
 import { publicMessage } from '../../model/public-message.js';
 import { findProgram } from './find-program.js';
 
@@ -47,12 +48,10 @@ export function toolProbe(
 const NO_ENTRY = `screen does not start for user ${process.getuid?.()}, who has no entry in /etc/passwd: add one, or take the runtime tmux or process`;
 
 function isKnown(readUser: () => unknown): boolean {
-  try {
+  return attempt(() => {
     readUser();
     return true;
-  } catch {
-    return false;
-  }
+  }, false);
 }
 
 async function versionOf(key: ToolKey, program: string): Promise<ToolVersion> {

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { createSecureContext } from 'node:tls';
 import type { Clock } from '../../loop/clock.js';
-import { DroverError, messageOf } from '../../model/errors.js';
+import { invalidNodeConfiguration, messageOf } from '../../model/errors.js';
 import type { EtcdSettings } from '../../model/settings/store-settings.js';
 import { EtcdClient } from './wire/client.js';
 
@@ -39,17 +39,14 @@ function checkCertificates(tls: {
     if (tls.ca !== undefined) void new X509Certificate(tls.ca);
     createSecureContext(tls);
   } catch (error) {
-    throw new DroverError(
-      'DRV_NODE_CONFIG_INVALID',
+    throw invalidNodeConfiguration(
       `config.json: store: ca, cert and key must be PEM files that belong together: ${messageOf(error)}`,
     );
   }
 }
 
 async function readNamed(field: string, file: string): Promise<Buffer> {
-  try {
-    return await readFile(file);
-  } catch (error) {
-    throw new DroverError('DRV_NODE_CONFIG_INVALID', `config.json: ${field}: ${messageOf(error)}`);
-  }
+  return readFile(file).catch((error: unknown) => {
+    throw invalidNodeConfiguration(`config.json: ${field}: ${messageOf(error)}`);
+  });
 }

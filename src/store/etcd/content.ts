@@ -1,5 +1,5 @@
 /** Reads the keys of a store in etcd: the whole content of a snapshot, and the writes in a batch of events. */
-import { DroverError } from '../../model/errors.js';
+import { corruptStore, type DroverError } from '../../model/errors.js';
 import type { KeyTable } from '../key-table.js';
 import type { Change, Entry } from '../store.js';
 import type { EventBatch, KeyEvent } from './etcd.js';
@@ -91,15 +91,13 @@ export function checkCount(held: number, { entries }: Content['summary']): void 
 }
 
 export function corrupt(problem: string): DroverError {
-  return new DroverError(
-    'DRV_STORE_CORRUPT',
+  return corruptStore(
     `the state on etcd is damaged: ${problem}. Nothing was changed. Restore etcd from a backup, or take another prefix to start empty`,
   );
 }
 
 function unfinished(prefix: string): DroverError {
-  return new DroverError(
-    'DRV_STORE_CORRUPT',
+  return corruptStore(
     `a move or a restore of a state to etcd was interrupted, and what it has written under ${prefix} is not whole. What it was written from is whole: the file of the master, or the backup. Remove the rest (etcdctl del --prefix ${prefix}), then run "drover store migrate --to etcd" or "drover store restore" again`,
   );
 }

@@ -6,31 +6,24 @@
  *   following --key is free, campaign--> claiming --own name read--> leading --lease over, handed over--> following
  */
 import { randomUUID } from 'node:crypto';
-import type { Clock } from '../../loop/clock.js';
 import { pause } from '../../loop/pause.js';
-import { DroverError } from '../../model/errors.js';
-import type { Logger } from '../../telemetry/logger.js';
+import { DroverError, storeClosed } from '../../model/errors.js';
 import { RepeatedLog } from '../../telemetry/repeated-log.js';
-import type { Etcd, KeyEvent } from './etcd.js';
+import type { KeyEvent } from './etcd.js';
 import { EtcdError } from './etcd-error.js';
 import { encodeJson } from './etcd-record.js';
 import type { EtcdStore } from './etcd-store.js';
 import { followRange, type RangeNews } from './follow.js';
-import { holderOf, type LeaderHolder, type OwnEntry, type StoreKeys } from './leader-key.js';
-import { CALL_MS, type Lease } from './lease.js';
+import { holderOf, type LeaderHolder } from './leader-key.js';
+import { CALL_MS, type Lease, type LeaseOptions } from './lease.js';
 import { ElectedTerm } from './term.js';
 import { TermWriter } from './term-writer.js';
 
 const AGAIN_AFTER_MS = 100;
 
-interface ElectionOptions {
-  readonly etcd: Etcd;
-  readonly keys: StoreKeys;
-  readonly own: OwnEntry;
+interface ElectionOptions extends LeaseOptions {
   readonly lease: Lease;
   readonly store: EtcdStore;
-  readonly clock: Clock;
-  readonly logger?: Logger | undefined;
   /** Called with each failure of etcd. Throws when waiting is of no use. */
   readonly onFailure: (error: EtcdError) => void;
   /** Called with a line for the operator when another master leads. Default: the line is logged. */
@@ -285,8 +278,5 @@ function describeLeader(holder: LeaderHolder | undefined, nodeId: string, key: s
 
 /** The error for a caller that waits for etcd or for the leadership when this master stops. */
 export function closed(): DroverError {
-  return new DroverError(
-    'DRV_STORE_CLOSED',
-    'ended while it waited for its state on etcd; instances that run here go on',
-  );
+  return storeClosed('ended while it waited for its state on etcd; instances that run here go on');
 }

@@ -4,7 +4,8 @@
  */
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { z } from 'zod';
-import { DroverError, messageOf } from '../../model/errors.js';
+import { corruptStore, messageOf } from '../../model/errors.js';
+import { attempt } from '../../model/plain/attempt.js';
 import type { Entry } from '../store.js';
 
 /**
@@ -43,7 +44,7 @@ export function decodeEntry(key: string, value: Buffer): Entry {
     const revision = revisionSchema.parse(Number(text.slice(0, space)));
     return { key, value: JSON.parse(text.slice(space + 1)), revision };
   } catch (error) {
-    throw new DroverError('DRV_STORE_CORRUPT', `${key} cannot be read: ${messageOf(error)}`);
+    throw corruptStore(`${key} cannot be read: ${messageOf(error)}`);
   }
 }
 
@@ -51,7 +52,7 @@ export function decodeEntry(key: string, value: Buffer): Entry {
 export function decodeSummary(value: Buffer): Summary {
   const summary = summaryOf(value);
   if (summary !== undefined) return summary;
-  throw new DroverError('DRV_STORE_CORRUPT', 'its summary is of a format that this version does not know');
+  throw corruptStore('its summary is of a format that this version does not know');
 }
 
 /** The summary; undefined: a newer version of Drover wrote the value, or something other than Drover did. */
@@ -70,9 +71,5 @@ export function encodeJson(value: object): Buffer {
  */
 export function decodeJson<T>(schema: z.ZodType<T>, value: Buffer | undefined): T | undefined {
   if (value === undefined) return undefined;
-  try {
-    return schema.safeParse(JSON.parse(value.toString())).data;
-  } catch {
-    return undefined;
-  }
+  return attempt(() => schema.safeParse(JSON.parse(value.toString())).data);
 }

@@ -1,12 +1,5 @@
-/**
- * The store of a master on etcd. Memory holds all entries too, so that reads never wait for etcd, and go on while etcd
- * is away. While this master leads, its own writes change memory; otherwise the writes of other masters do
- * (`Election`). A write waits a little for a silent etcd, and then fails with DRV_STORE_UNAVAILABLE.
- */
-import type { Clock } from '../../loop/clock.js';
 import { pause } from '../../loop/pause.js';
-import { DroverError } from '../../model/errors.js';
-import type { Logger } from '../../telemetry/logger.js';
+import { DroverError, storeUnavailable, storeWriteFailed } from '../../model/errors.js';
 import { RepeatedLog } from '../../telemetry/repeated-log.js';
 import { EmbeddedStore, type WriteObserver } from '../embedded-store.js';
 import { EPOCH_BASE, lineOf } from '../epoch-base.js';
@@ -14,11 +7,11 @@ import type { Accepted, KeyTable } from '../key-table.js';
 import { MAX_OPERATIONS } from '../store.js';
 import type { ChangeHistory } from '../watch.js';
 import { type Content, checkCount, contentOf, corrupt, type Written, writesOf, writeTo } from './content.js';
-import type { Etcd, KeyChange } from './etcd.js';
+import type { KeyChange } from './etcd.js';
 import { EtcdError, MAKE_ROOM } from './etcd-error.js';
 import { encodeEntry } from './etcd-record.js';
 import type { RangeNews } from './follow.js';
-import type { StoreKeys } from './leader-key.js';
+import type { LeaseOptions } from './lease.js';
 import type { ElectedTerm } from './term.js';
 import type { NumberedWrite, TermWriter } from './term-writer.js';
 
@@ -30,16 +23,12 @@ const REFUSED_AGAIN_AFTER_MS = 1000;
 export const GROUP_BYTES = 512 * 1024;
 const MAY_BE_DONE = 'what was asked for may have been done: look, then try again';
 
-interface EtcdStoreOptions {
-  readonly etcd: Etcd;
-  readonly keys: StoreKeys;
+interface EtcdStoreOptions extends Omit<LeaseOptions, 'own'> {
   readonly table: KeyTable;
   /** The mod revision of the summary; 0: there is no summary. */
   readonly summaryRevision: number;
   readonly history: ChangeHistory;
-  readonly clock: Clock;
   readonly onWrite?: WriteObserver | undefined;
-  readonly logger?: Logger | undefined;
   /** Called after the last write, when the store closes. */
   readonly onClose: () => Promise<void>;
 }
@@ -224,8 +213,7 @@ export class EtcdStore extends EmbeddedStore {
   }
 
   #unavailable(): DroverError {
-    return new DroverError(
-      'DRV_STORE_UNAVAILABLE',
+    return storeUnavailable(
       `the state cannot be written now (${this.#hindrance}); reads go on, and ${MAY_BE_DONE}`,
     );
   }
@@ -234,7 +222,7 @@ export class EtcdStore extends EmbeddedStore {
     const cure = error.isOutOfSpace ? MAKE_ROOM : 'see its log';
     const message = `etcd refused the write and nothing was changed (${error.message}); ${cure}`;
     this.#refusals?.say(error.message, message);
-    return new DroverError('DRV_STORE_WRITE_FAILED', message, { cause: error });
+    return storeWriteFailed(message, { cause: error });
   }
 }
 

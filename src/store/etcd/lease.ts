@@ -26,7 +26,7 @@ const CURRENT_MS = 2000;
 /** Before every revision of etcd. */
 const NEVER = -1;
 
-interface LeaseOptions {
+export interface LeaseOptions {
   readonly etcd: Etcd;
   readonly keys: StoreKeys;
   readonly own: OwnEntry;

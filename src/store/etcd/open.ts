@@ -5,7 +5,13 @@
 import { whileOpen } from '../../files/while-open.js';
 import type { Clock } from '../../loop/clock.js';
 import { pause } from '../../loop/pause.js';
-import { DroverError, messageOf } from '../../model/errors.js';
+import {
+  DroverError,
+  internalError,
+  invalidNodeConfiguration,
+  messageOf,
+  storeUnavailable,
+} from '../../model/errors.js';
 import type { Logger } from '../../telemetry/logger.js';
 import { RepeatedLog } from '../../telemetry/repeated-log.js';
 import type { WriteObserver } from '../embedded-store.js';
@@ -165,8 +171,7 @@ async function untilSole(options: OpenEtcdStoreOptions, { entries }: Snapshot): 
   for (let looks = 0; !signal.aborted; looks++) {
     const other = masterOf(found?.value);
     if (other === undefined || !isOther(other, own)) return;
-    if (looks > MOST_LOOKS)
-      throw new DroverError('DRV_NODE_CONFIG_INVALID', `config.json: nodeId: ${describeOther(other)}`);
+    if (looks > MOST_LOOKS) throw invalidNodeConfiguration(`config.json: nodeId: ${describeOther(other)}`);
     const line = `it waits: another process of node ${own.nodeId} is up, or has ended a moment ago`;
     onDelay?.(line);
     if (looks === 0) logger?.info(line);
@@ -191,7 +196,7 @@ async function readContent(
 function asDroverError(error: unknown): DroverError {
   return error instanceof DroverError
     ? error
-    : new DroverError('DRV_INTERNAL', `the state on etcd is not followed any more: ${messageOf(error)}`, {
+    : internalError(`the state on etcd is not followed any more: ${messageOf(error)}`, {
         cause: error,
       });
 }
@@ -206,8 +211,7 @@ function failureLog(
   const said = new Set<string>();
   return (error) => {
     if (error.isHopeless)
-      throw new DroverError(
-        'DRV_STORE_UNAVAILABLE',
+      throw storeUnavailable(
         `etcd refuses this master: ${error.message}; check user and passwordFile, or cert and key, of "store" in config.json, and that etcd lets that user read and write all keys under ${prefix}/`,
         { cause: error },
       );

@@ -1,14 +1,8 @@
-/**
- * The upkeep of etcd by every master, leading or not. It compacts old revisions every hour, and earlier when they fill
- * the database. For `/metrics` it looks at the database's size and at alarms.
- */
-import type { Clock } from '../../loop/clock.js';
 import { pause } from '../../loop/pause.js';
 import type { EtcdFigures } from '../../telemetry/gauges.js';
-import type { Logger } from '../../telemetry/logger.js';
 import { RepeatedLog } from '../../telemetry/repeated-log.js';
-import type { Etcd } from './etcd.js';
 import { EtcdError, MAKE_ROOM } from './etcd-error.js';
+import type { LeaseOptions } from './lease.js';
 
 const LOOK_EVERY_MS = 15_000;
 /** The pause between compactions: long enough for every reader to have followed the history. */
@@ -19,12 +13,9 @@ const COMPACT_EVERY_MS = 3_600_000;
  */
 const COMPACT_FROM_BYTES = 256 * 1024 * 1024;
 
-interface UpkeepOptions {
-  readonly etcd: Etcd;
+interface UpkeepOptions extends Omit<LeaseOptions, 'keys' | 'own'> {
   /** The key to read, any key of the store. */
   readonly key: string;
-  readonly clock: Clock;
-  readonly logger?: Logger | undefined;
 }
 
 export class Upkeep {

@@ -5,7 +5,7 @@
  */
 import { crc32 } from 'node:zlib';
 import { z } from 'zod';
-import { DroverError } from '../../model/errors.js';
+import { corruptStore } from '../../model/errors.js';
 import type { Entry } from '../store.js';
 
 const CHECKSUM_BYTES = 4;
@@ -42,7 +42,7 @@ export function encodeEntry(key: string, revision: number, json: string): Buffer
 /** Reads an entry. Throws DRV_STORE_CORRUPT when a bit of key or value has changed. */
 export function decodeEntry(key: string, record: Buffer): Entry {
   if (record.length <= HEADER_BYTES || record.readUInt32LE(0) !== checksum(key, record))
-    throw new DroverError('DRV_STORE_CORRUPT', `the checksum of ${key} is wrong`);
+    throw corruptStore(`the checksum of ${key} is wrong`);
   const value: unknown = JSON.parse(record.toString('utf8', HEADER_BYTES));
   return { key, value, revision: record.readDoubleLE(CHECKSUM_BYTES) };
 }
@@ -67,7 +67,7 @@ export function stampOf(summary: Buffer): number {
 export function decodeSummary(record: Buffer): Summary {
   const parsed = summarySchema.safeParse(decodeEntry(String(SUMMARY_KEY), record).value);
   if (parsed.success) return parsed.data;
-  throw new DroverError('DRV_STORE_CORRUPT', 'its summary is of a format that this version does not know');
+  throw corruptStore('its summary is of a format that this version does not know');
 }
 
 function withChecksum(key: string, record: Buffer): Buffer {

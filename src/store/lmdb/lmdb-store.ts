@@ -9,7 +9,7 @@ import { dirname } from 'node:path';
 import { open, type RootDatabase } from 'lmdb';
 import { isInPlace } from '../../files/in-place.js';
 import { hasFileCode, isMissing } from '../../files/system-error.js';
-import { DroverError, messageOf } from '../../model/errors.js';
+import { DroverError, messageOf, storeWriteFailed } from '../../model/errors.js';
 import { systemReason } from '../../model/words.js';
 import type { Logger } from '../../telemetry/logger.js';
 import { EmbeddedStore, type WriteObserver } from '../embedded-store.js';
@@ -186,11 +186,9 @@ export class LmdbStore extends EmbeddedStore {
     const [told, cure] = hasFileCode(error, 'EROFS')
       ? [reason, 'mount the disk writable']
       : [`${reason}; ${free}`, 'make room or check the disk'];
-    return new DroverError(
-      'DRV_STORE_WRITE_FAILED',
-      `the store could not write to disk (${told}) and nothing was changed; ${cure}`,
-      { cause: error },
-    );
+    return storeWriteFailed(`the store could not write to disk (${told}) and nothing was changed; ${cure}`, {
+      cause: error,
+    });
   }
 }
 

@@ -9,7 +9,7 @@ import { replaceFile } from '../../files/replace-file.js';
 import { syncPath } from '../../files/sync-path.js';
 import { ignoreMissing } from '../../files/system-error.js';
 import { whileOpen } from '../../files/while-open.js';
-import { DroverError, messageOf } from '../../model/errors.js';
+import { corruptStore, DroverError, messageOf, storeWriteFailed, unusableRoot } from '../../model/errors.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { WriteObserver } from '../embedded-store.js';
 import { KeyTable } from '../key-table.js';
@@ -159,15 +159,15 @@ async function openChecked(directory: string, file: string): Promise<Content> {
 /** Checks the file with plain reads, before LMDB opens it. */
 function checkFile(file: string, wasMade: boolean): void {
   const bytes = existsSync(file) ? statSync(file).size : undefined;
-  if (wasMade && bytes === undefined) throw corrupt('it is missing, but a store was made here');
-  if (wasMade && bytes === 0) throw corrupt('it is empty, but a store was made here');
+  if (wasMade && bytes === undefined) throw corruptStore('it is missing, but a store was made here');
+  if (wasMade && bytes === 0) throw corruptStore('it is empty, but a store was made here');
   if (bytes === undefined || bytes === 0) return;
   let damage: string | undefined;
   for (let checks = 0; checks < MOST_CHECKS; checks++) {
     damage = findDamage(file);
     if (damage === undefined) return;
   }
-  throw corrupt(damage ?? '');
+  throw corruptStore(damage ?? '');
 }
 
 /**
@@ -188,23 +188,23 @@ async function mark(directory: string): Promise<void> {
 
 function readAll(database: EntryDatabase): { entries: Map<string, Entry>; summary: Summary } {
   const record = database.get(SUMMARY_KEY);
-  if (record === undefined) throw corrupt('its summary record is missing');
+  if (record === undefined) throw corruptStore('its summary record is missing');
   const summary = decodeSummary(record);
   const entries = new Map<string, Entry>();
   for (const key of database.getKeys({})) {
     if (key === SUMMARY_KEY) continue;
-    if (typeof key !== 'string') throw corrupt('it holds a key that Drover never writes');
+    if (typeof key !== 'string') throw corruptStore('it holds a key that Drover never writes');
     // Search for each key, instead of only walking over the leaves: a damaged branch page can hide an entry
     // from a search. Take a buffer of its own: getBinaryFast returns a larger buffer, and newer versions of
     // Node.js see all of it.
     const bytes = database.getBinary(key);
-    if (bytes === undefined) throw corrupt(`${key} cannot be found by its key`);
+    if (bytes === undefined) throw corruptStore(`${key} cannot be found by its key`);
     const entry = decodeEntry(key, bytes);
-    if (entry.revision > summary.revision) throw corrupt(`${key} is newer than the file itself`);
+    if (entry.revision > summary.revision) throw corruptStore(`${key} is newer than the file itself`);
     entries.set(key, entry);
   }
   if (entries.size !== summary.entries)
-    throw corrupt(`it holds ${entries.size} entries, but ${summary.entries} were written`);
+    throw corruptStore(`it holds ${entries.size} entries, but ${summary.entries} were written`);
   return { entries, summary };
 }
 
@@ -226,7 +226,7 @@ function takeOver(database: EntryDatabase): Omit<Content, 'database'> {
     });
   } catch (error) {
     if (content === undefined || isDamage(error)) throw error;
-    throw new DroverError('DRV_STORE_WRITE_FAILED', messageOf(error), { cause: error });
+    throw storeWriteFailed(messageOf(error), { cause: error });
   }
 }
 
@@ -238,10 +238,6 @@ function isDamage(error: unknown): boolean {
   return /^MDB_(?!MAP_FULL)/.test(messageOf(error));
 }
 
-function corrupt(what: string): DroverError {
-  return new DroverError('DRV_STORE_CORRUPT', what);
-}
-
 function explain(error: unknown, file: string): DroverError {
   if (DroverError.is(error, 'DRV_STORE_WRITE_FAILED'))
     return new DroverError(
@@ -249,11 +245,10 @@ function explain(error: unknown, file: string): DroverError {
       `the store ${file} cannot be written (${error.message}); make room or check the disk`,
     );
   if (error instanceof Error && 'syscall' in error)
-    return new DroverError('DRV_NODE_ROOT_UNUSABLE', `the store ${file} cannot be used: ${error.message}`, {
+    return unusableRoot(`the store ${file} cannot be used: ${error.message}`, {
       cause: error,
     });
-  return new DroverError(
-    'DRV_STORE_CORRUPT',
+  return corruptStore(
     `the store ${file} is damaged: ${messageOf(error)}. Nothing was changed. Set what is broken aside with "drover store repair", restore a backup with "drover store restore", or move its directory away to start empty; after the last two start with --accept-older`,
     { cause: error },
   );

@@ -9,7 +9,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { syncPath } from '../../files/sync-path.js';
 import { ignoreMissing } from '../../files/system-error.js';
 import { whileOpen } from '../../files/while-open.js';
-import { DroverError } from '../../model/errors.js';
+import { corruptStore } from '../../model/errors.js';
 import type { StoreState } from '../store.js';
 import { DATA_FILE, fillStore, MARKER_FILE, openStore, removeStoreFiles } from './open.js';
 
@@ -56,10 +56,7 @@ export function newNameBeside(directory: string): string {
 /** Throws DRV_STORE_CORRUPT when the state that was read differs from the state that was written. */
 export function checkSame(written: StoreState, read: StoreState): void {
   if (isDeepStrictEqual(plain(written), plain(read))) return;
-  throw new DroverError(
-    'DRV_STORE_CORRUPT',
-    'the state that was written reads back differently: nothing else was changed',
-  );
+  throw corruptStore('the state that was written reads back differently: nothing else was changed');
 }
 
 function plain({ entries, revision }: StoreState): unknown {

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { ignoreMissing, isMissing, toWriteError } from '../../files/system-error.js';
 import { whileOpen } from '../../files/while-open.js';
-import { DroverError } from '../../model/errors.js';
+import { type DroverError, templateUnknown } from '../../model/errors.js';
 import { linkTree } from '../tree/copy-tree.js';
 import { DirectoryPath, kindAt, linkInTheWay } from '../tree/directory-path.js';
 import { checkTemplateName, filePlace } from '../tree/file-path.js';
@@ -153,8 +153,5 @@ async function moveOver(
 }
 
 function unknownTemplate(group: string, name: string): DroverError {
-  return new DroverError(
-    'DRV_TEMPLATE_UNKNOWN',
-    `there is no template ${group}/${name}: "template list" shows all`,
-  );
+  return templateUnknown(`there is no template ${group}/${name}: "template list" shows all`);
 }

@@ -9,7 +9,7 @@ import { type FileHandle, link, lstat, open, rename, unlink } from 'node:fs/prom
 import type { Readable } from 'node:stream';
 import { ignoreMissing, systemCodeOf, toWriteError } from '../../files/system-error.js';
 import { whileOpen } from '../../files/while-open.js';
-import { DroverError } from '../../model/errors.js';
+import { DroverError, templateUnsafe } from '../../model/errors.js';
 import { DirectoryPath, kindAt, linkInTheWay } from '../tree/directory-path.js';
 import { type FilePlace, filePlace } from '../tree/file-path.js';
 import { FileContent, writeContent } from '../tree/file-stream.js';
@@ -241,7 +241,7 @@ function describeReadError(place: FilePlace): (error: unknown) => never {
       case 'ELOOP':
         throw linkInTheWay(place.base);
       case 'EACCES':
-        throw new DroverError('DRV_TEMPLATE_UNSAFE', `${place.label} cannot be read: check its permissions`);
+        throw templateUnsafe(`${place.label} cannot be read: check its permissions`);
       default:
         throw error;
     }

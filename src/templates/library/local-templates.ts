@@ -7,7 +7,7 @@ import { checkTemplateName } from '../tree/file-path.js';
 import { TREE_LIMITS, type TreeLimits } from '../tree/tree.js';
 import { type ImportedTree, TemplateArchives } from './archives.js';
 import { type ExpectedRevision, type FileState, LibraryFiles } from './files.js';
-import type { TemplateLibrary, TemplateListener } from './library.js';
+import type { TemplateLibrary } from './library.js';
 import { TemplateDirectory } from './template-directory.js';
 
 const MIB = 1024 * 1024;
@@ -40,7 +40,8 @@ export interface Noted {
 export class LocalTemplates implements Part {
   /** The directory, for callers that replace whole trees. */
   readonly directory: TemplateDirectory;
-  readonly #library: TemplateLibrary;
+  /** The reader of the same directory: names, digests and changes. */
+  readonly library: TemplateLibrary;
   readonly #files: LibraryFiles;
   readonly #archives: TemplateArchives;
   readonly #options: LocalTemplatesOptions;
@@ -49,7 +50,7 @@ export class LocalTemplates implements Part {
     const { directory, uploads, library, maxUploadMB, logger, archiveLimits } = options;
     this.#options = options;
     const maxUploadBytes = maxUploadMB * MIB;
-    this.#library = library;
+    this.library = library;
     this.directory = new TemplateDirectory({
       directory,
       logger,
@@ -73,20 +74,6 @@ export class LocalTemplates implements Part {
   async stop(): Promise<void> {
     this.#archives.stop();
     await this.directory.stop();
-  }
-
-  groups(): ReadonlyMap<string, readonly string[]> {
-    return this.#library.groups();
-  }
-
-  /** See `TemplateLibrary.onChange`. */
-  onChange(listener: TemplateListener): () => void {
-    return this.#library.onChange(listener);
-  }
-
-  /** See `TemplateLibrary.rescan`. */
-  rescan(): Promise<void> {
-    return this.#library.rescan();
   }
 
   async details(group: string, name: string): Promise<{ readonly path: string; readonly exists: boolean }> {

@@ -1,7 +1,7 @@
 /** Packs a tree as a zip: on the master for an export, in the client for a copy into a template. */
 import { PassThrough, Readable } from 'node:stream';
 import { ZipFile as ZipWriter } from 'yazl';
-import { DroverError } from '../../model/errors.js';
+import { templateUnsafe } from '../../model/errors.js';
 import { readContent } from '../tree/digest.js';
 import type { TreeEntry, TreePlace } from '../tree/tree.js';
 
@@ -36,8 +36,7 @@ export function packZip(
   for (const entry of entries) {
     const { path, kind, executable, size } = entry;
     if (path.includes('\\'))
-      throw new DroverError(
-        'DRV_TEMPLATE_UNSAFE',
+      throw templateUnsafe(
         `${place.label}: ${path} has a backslash in its name, which no zip can hold: rename it`,
       );
     if (kind === 'directory') zip.addEmptyDirectory(nameIn(path), { ...times(), mode: DIRECTORY_MODE });

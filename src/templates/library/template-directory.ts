@@ -12,7 +12,7 @@ import { randomBytes } from 'node:crypto';
 import { renameSync } from 'node:fs';
 import { mkdir, rename, rmdir } from 'node:fs/promises';
 import { syncPath } from '../../files/sync-path.js';
-import { ignoreMissing, systemCodeOf, toWriteError } from '../../files/system-error.js';
+import { ignoreMissing, ignoring, systemCodeOf, toWriteError } from '../../files/system-error.js';
 import { whileOpen } from '../../files/while-open.js';
 import { KeyedTurns } from '../../loop/keyed-turns.js';
 import type { Part } from '../../loop/lifecycle.js';
@@ -97,9 +97,7 @@ export class TemplateDirectory implements Part {
 
   /** Gives `work` a directory for unfinished work. `work` removes what it makes there. */
   async withStaging<T>(work: (staging: OpenDirectory) => Promise<T>): Promise<T> {
-    await mkdir(this.#stagingPath, { mode: 0o700 }).catch((error: unknown) => {
-      if (systemCodeOf(error) !== 'EEXIST') throw error;
-    });
+    await mkdir(this.#stagingPath, { mode: 0o700 }).catch(ignoring('EEXIST'));
     return await whileOpen(OpenDirectory.open(this.#stagingPath), work);
   }
 
@@ -111,13 +109,11 @@ export class TemplateDirectory implements Part {
   async replace(group: string, name: string, build: TreeBuilder): Promise<void> {
     checkTemplateName(group, name);
     const swap = `swap~${group}~${name}~${randomBytes(6).toString('hex')}`;
-    try {
-      await this.withStaging((staging) =>
-        this.write(group, name, () => this.#exchange(staging, swap, { group, name }, build)),
-      );
-    } catch (error) {
+    await this.withStaging((staging) =>
+      this.write(group, name, () => this.#exchange(staging, swap, { group, name }, build)),
+    ).catch((error: unknown) => {
       throw toWriteError(error, `template ${group}/${name}`);
-    }
+    });
   }
 
   /**
@@ -219,14 +215,12 @@ export class TemplateDirectory implements Part {
    */
   async #discard(staging: OpenDirectory, entry: string): Promise<void> {
     const kinds = await kindsIn(staging, entry);
-    if (kinds.has('old') && kinds.has('new')) {
+    if (kinds.has('old') && kinds.has('new'))
       this.#options.logger.error(
         { entry },
         `templates/${STAGING}/${entry}/old is a template that was being replaced and could not be moved back: move it by hand`,
       );
-      return;
-    }
-    await removeTree(staging.entry(entry));
+    else await removeTree(staging.entry(entry));
   }
 }
 

@@ -8,7 +8,7 @@ import { basename, join } from 'node:path';
 import { type FSWatcher, watch } from 'chokidar';
 import { z } from 'zod';
 import { ABSENT_SUBMODULE, isAbsentSubmodule } from '../../files/git-leftovers.js';
-import { systemCodeOf } from '../../files/system-error.js';
+import { ignoring } from '../../files/system-error.js';
 import { watchRefusal } from '../../files/watch-directory.js';
 import { messageOf } from '../../model/errors.js';
 import { nameSchema } from '../../model/names.js';
@@ -173,11 +173,5 @@ async function namesIn(directory: string, prefix: string, ignored: string[]): Pr
 }
 
 async function entriesOf(directory: string) {
-  try {
-    return await readdir(directory, { withFileTypes: true });
-  } catch (error) {
-    const code = systemCodeOf(error);
-    if (code === 'ENOENT' || code === 'ENOTDIR') return [];
-    throw error;
-  }
+  return (await readdir(directory, { withFileTypes: true }).catch(ignoring('ENOENT', 'ENOTDIR'))) ?? [];
 }

@@ -15,9 +15,10 @@ import { z } from 'zod';
 import { syncPath } from '../../files/sync-path.js';
 import { ignoreMissing, toWriteError } from '../../files/system-error.js';
 import type { Backoff } from '../../loop/backoff.js';
-import type { Clock, TimerHandle } from '../../loop/clock.js';
+import type { TimerHandle } from '../../loop/clock.js';
 import { DroverError } from '../../model/errors.js';
-import type { Logger } from '../../telemetry/logger.js';
+import { attempt } from '../../model/plain/attempt.js';
+import type { Ambient } from '../../telemetry/ambient.js';
 import { removeTree } from '../tree/remove-tree.js';
 import type { TreePlace } from '../tree/tree.js';
 import { TreeDigest } from '../tree/tree-digest.js';
@@ -31,14 +32,12 @@ const PATIENCE_MS = 200;
 
 const versionFileSchema = z.object({ version: z.string() });
 
-interface StorageCopyOptions {
+interface StorageCopyOptions extends Ambient {
   readonly template: StoredTemplate;
   /** `data/storages/<key>/<group>/<name>`. */
   readonly directory: string;
   readonly downloads: StorageDownloads;
   readonly backoff: Backoff;
-  readonly clock: Clock;
-  readonly logger: Logger;
   readonly signal: AbortSignal;
   /** Called when `digest` may give another answer. */
   readonly onChange: () => void;
@@ -186,12 +185,8 @@ export class StorageCopy {
     const { directory, signal } = this.#options;
     this.#tree.distrust();
     if ((await this.#tree.read(signal).catch(() => null)) === null) return null;
-    try {
-      const text = await readFile(versionFileOf(directory), 'utf8');
-      return versionFileSchema.parse(JSON.parse(text)).version;
-    } catch {
-      return null;
-    }
+    const text = await readFile(versionFileOf(directory), 'utf8').catch(() => '');
+    return attempt(() => versionFileSchema.parse(JSON.parse(text)).version, null);
   }
 
   /** Keeps the time of the last need as the note's modification time, so that it outlives the process. */

@@ -10,7 +10,7 @@ import PQueue from 'p-queue';
 import { isDiskError, toWriteError } from '../../files/system-error.js';
 import type { Clock } from '../../loop/clock.js';
 import { withDeadline } from '../../loop/deadline.js';
-import { DroverError, messageOf } from '../../model/errors.js';
+import { DroverError, messageOf, templateUnknown } from '../../model/errors.js';
 import { nameSchema } from '../../model/names.js';
 import { unknownStorage } from '../library/choose.js';
 import type { BundleLimits } from '../transfer/bundle.js';
@@ -90,8 +90,7 @@ export class StorageDownloads {
     const version: unknown = await this.#bounded(label, ANSWER_LIMIT_MS, signal, (inner) =>
       provider.version(group, name, inner),
     );
-    if (version === null)
-      throw new DroverError('DRV_TEMPLATE_UNKNOWN', `storage ${storage} has no template ${group}/${name}`);
+    if (version === null) throw templateUnknown(`storage ${storage} has no template ${group}/${name}`);
     if (typeof version !== 'string' || version === '' || version.length > MAX_VERSION_CHARS)
       throw failed(label, `its version is not a text of 1 to ${MAX_VERSION_CHARS} characters`);
     return version;

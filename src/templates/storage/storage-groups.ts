@@ -3,9 +3,9 @@
  * needs a group, once a minute at most. The last answer counts meanwhile, and while the storage fails.
  */
 import { Backoff } from '../../loop/backoff.js';
-import type { Clock, TimerHandle } from '../../loop/clock.js';
+import type { TimerHandle } from '../../loop/clock.js';
 import { messageOf } from '../../model/errors.js';
-import type { Logger } from '../../telemetry/logger.js';
+import type { Ambient } from '../../telemetry/ambient.js';
 import type { StorageDownloads } from './storage-download.js';
 import { groupLabel, type StoredTemplate } from './storage-provider.js';
 
@@ -13,13 +13,11 @@ import { groupLabel, type StoredTemplate } from './storage-provider.js';
 const TRUST_MS = 60_000;
 const FIRST_RETRY_MS = 1000;
 
-interface StorageGroupsOptions {
+interface StorageGroupsOptions extends Ambient {
   readonly downloads: Pick<StorageDownloads, 'storages' | 'list'>;
   /** The templates that the master keeps copies of: the best guess until a storage has answered. */
   readonly copied: () => readonly StoredTemplate[];
-  readonly clock: Clock;
   readonly random: () => number;
-  readonly logger: Logger;
   readonly signal: AbortSignal;
   /** Called when the answer of `find` may have changed. */
   readonly onChange: (group: string) => void;

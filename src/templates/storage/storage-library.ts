@@ -6,10 +6,9 @@
 import { lstat, mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Backoff } from '../../loop/backoff.js';
-import type { Clock } from '../../loop/clock.js';
 import type { Part } from '../../loop/lifecycle.js';
 import { nameSchema } from '../../model/names.js';
-import type { Logger } from '../../telemetry/logger.js';
+import type { Ambient } from '../../telemetry/ambient.js';
 import type { TemplateListener } from '../library/library.js';
 import { removeTree } from '../tree/remove-tree.js';
 import type { TreePlace } from '../tree/tree.js';
@@ -21,13 +20,11 @@ import { type StoredTemplate, storedFields, storedLabel } from './storage-provid
 const FIRST_RETRY_MS = 1000;
 const UNUSED_MS = 30 * 86_400_000;
 
-interface StorageLibraryOptions {
+interface StorageLibraryOptions extends Ambient {
   /** `data/storages`; made when missing. Not the directory of the downloads. */
   readonly directory: string;
   readonly downloads: StorageDownloads;
-  readonly clock: Clock;
   readonly random: () => number;
-  readonly logger: Logger;
 }
 
 export class StorageLibrary implements Part {

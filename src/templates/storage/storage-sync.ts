@@ -3,7 +3,7 @@
  * version.
  */
 import type { Part } from '../../loop/lifecycle.js';
-import { DroverError } from '../../model/errors.js';
+import { templateUnknown } from '../../model/errors.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { TemplateLibrary } from '../library/library.js';
 import type { TemplateDirectory } from '../library/template-directory.js';
@@ -67,8 +67,7 @@ export class StorageSync implements Part {
     }
     stored.refresh((copy) => copy.storage === storage && copy.group === group && copy.name === name);
     const digest = await library.digest(group, name);
-    if (digest === null)
-      throw new DroverError('DRV_TEMPLATE_UNKNOWN', `template ${group}/${name} was removed at the same time`);
+    if (digest === null) throw templateUnknown(`template ${group}/${name} was removed at the same time`);
     logger.info(
       { ...storedFields(template), files, bytes, digest },
       `template ${group}/${name} replaced by that of storage ${storage}: ${files} files, ${bytes} bytes`,

@@ -3,12 +3,11 @@
  * each. The desired state stays as it is: a node without a tree fetches it when an instance needs it.
  */
 
-import type { Clock } from '../../loop/clock.js';
 import type { Part } from '../../loop/lifecycle.js';
 import { DroverError, messageOf } from '../../model/errors.js';
 import { publicMessage } from '../../model/public-message.js';
 import { type ClusterSyncReport, LOCAL_STORAGE, type TreeResult } from '../../model/template.js';
-import type { Logger } from '../../telemetry/logger.js';
+import type { Ambient } from '../../telemetry/ambient.js';
 import type { StorageLibrary } from '../storage/storage-library.js';
 import type { StoredTemplate } from '../storage/storage-provider.js';
 import type { TemplateSources } from '../template-sources.js';
@@ -16,7 +15,7 @@ import { describeNodeSync } from './node-sync-text.js';
 import { matcherOf } from './pattern.js';
 import { SyncRun } from './sync-run.js';
 
-export interface ClusterSyncOptions {
+export interface ClusterSyncOptions extends Ambient {
   readonly templates: Pick<TemplateSources, 'rescan' | 'groups' | 'digest' | 'news'>;
   readonly stored: Pick<StorageLibrary, 'copied' | 'refresh'>;
   readonly nodes: {
@@ -27,8 +26,6 @@ export interface ClusterSyncOptions {
      */
     fetch(nodeId: string, digests: readonly string[], signal: AbortSignal): AsyncIterable<TreeResult>;
   };
-  readonly clock: Clock;
-  readonly logger: Logger;
 }
 
 export class ClusterSync implements Part {

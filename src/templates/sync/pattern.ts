@@ -1,5 +1,5 @@
 /** Matches the templates that a pattern of `template sync` means: `group/name`, `group/*` or `*`. Pure. */
-import { DroverError } from '../../model/errors.js';
+import { invalidRequest } from '../../model/errors.js';
 import { NAME } from '../../model/plain/name.js';
 
 export interface TemplateName {
@@ -13,8 +13,7 @@ export function matcherOf(pattern: string): (template: TemplateName) => boolean 
   const [group = '', name = '', ...more] = pattern.split('/');
   const isPattern = more.length === 0 && NAME.test(group) && (name === '*' || NAME.test(name));
   if (!isPattern)
-    throw new DroverError(
-      'DRV_REQUEST_INVALID',
+    throw invalidRequest(
       'pattern: must be group/name, group/* (all templates of a group) or * (all templates)',
     );
   return (template) => template.group === group && (name === '*' || template.name === name);

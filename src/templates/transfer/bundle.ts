@@ -11,7 +11,7 @@ import { extract, type Pack, pack } from 'tar-stream';
 import { isSystemError } from '../../files/system-error.js';
 import { whileOpen } from '../../files/while-open.js';
 import { FILE_PARALLELISM } from '../../loop/each-bounded.js';
-import { DroverError, messageOf } from '../../model/errors.js';
+import { DroverError, messageOf, templateCorrupt } from '../../model/errors.js';
 import { quoteText } from '../../model/words.js';
 import { bytesOf } from '../tree/byte-stream.js';
 import { readContent } from '../tree/digest.js';
@@ -291,5 +291,5 @@ export function modeOf(executable: boolean): number {
 
 /** A DRV_TEMPLATE_CORRUPT with one reason. */
 export function corrupt(what: string): DroverError {
-  return new DroverError('DRV_TEMPLATE_CORRUPT', `the template archive was refused: ${what}`);
+  return templateCorrupt(`the template archive was refused: ${what}`);
 }

@@ -10,8 +10,10 @@ import { isMissing } from '../../files/system-error.js';
 import { abortable } from '../../loop/abortable.js';
 import type { Clock } from '../../loop/clock.js';
 import type { Part } from '../../loop/lifecycle.js';
-import { DroverError } from '../../model/errors.js';
+import { DroverError, invalidRequest, templateCorrupt } from '../../model/errors.js';
+import { attempt } from '../../model/plain/attempt.js';
 import type { FetchCost } from '../../model/template.js';
+import type { Ambient } from '../../telemetry/ambient.js';
 import type { Logger } from '../../telemetry/logger.js';
 import { isDigest } from '../tree/digest.js';
 import { removeTree } from '../tree/remove-tree.js';
@@ -29,11 +31,9 @@ const MAX_BASE_ENTRIES = 200_000;
 /** The limit for the entries of all tree listings that are kept in memory. */
 const MAX_KEPT_ENTRIES = 100_000;
 
-export interface TemplateCacheOptions {
+export interface TemplateCacheOptions extends Ambient {
   /** `data/template-cache/`; made when missing. */
   readonly directory: string;
-  readonly logger: Logger;
-  readonly clock: Clock;
   /** The threads that hash the contents of arriving trees. */
   readonly packThreads: PackThreads;
   /** The limits for one template. */
@@ -112,7 +112,7 @@ export class TemplateCache implements Part {
    * digest.
    */
   directoryOf(digest: string): string {
-    if (!isDigest(digest)) throw new DroverError('DRV_REQUEST_INVALID', `${digest} is no template digest`);
+    if (!isDigest(digest)) throw invalidRequest(`${digest} is no template digest`);
     return join(this.#directory, nameOfTree(digest));
   }
 
@@ -249,11 +249,8 @@ export class TemplateCache implements Part {
   /** Keeps the time of the last use as the tree's modification time, so that it outlives the process. */
   #touch(digest: string): void {
     const now = this.#clock.now() / 1000;
-    try {
-      utimesSync(this.directoryOf(digest), now, now);
-    } catch {
-      // The tree is gone. Its reader will notice that.
-    }
+    // The tree may be gone. Its reader will notice that.
+    attempt(() => utimesSync(this.directoryOf(digest), now, now));
   }
 
   async #measure(digest: string, signal: AbortSignal): Promise<MeasuredTree> {
@@ -284,8 +281,5 @@ function listingOf(entries: readonly PackedItem[]): PackedItem[] {
 }
 
 function gone(digest: string): DroverError {
-  return new DroverError(
-    'DRV_TEMPLATE_CORRUPT',
-    `${labelOf(digest)} is not in the cache of this node; it is fetched again`,
-  );
+  return templateCorrupt(`${labelOf(digest)} is not in the cache of this node; it is fetched again`);
 }

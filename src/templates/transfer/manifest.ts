@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 import { Pace } from '../../loop/pace.js';
+import { attempt } from '../../model/plain/attempt.js';
 import { quoteText } from '../../model/words.js';
 import { digestOf, type HashedItem } from '../tree/digest.js';
 import { TREE_LIMITS, type TreeItem } from '../tree/tree.js';
@@ -67,12 +68,8 @@ export function checkStructure(items: readonly TreeItem[]): void {
 
 function decodeLine(line: string): HashedItem {
   if (line.length > MAX_LINE_CHARS) throw corrupt('its list holds an entry that is too long');
-  let parsed: z.output<typeof lineSchema>;
-  try {
-    parsed = lineSchema.parse(JSON.parse(line));
-  } catch {
-    throw corrupt('its list cannot be read');
-  }
+  const parsed = attempt(() => lineSchema.parse(JSON.parse(line)));
+  if (parsed === undefined) throw corrupt('its list cannot be read');
   const path = safePath(parsed[1]);
   if (parsed[0] === 'directory')
     return { path, kind: 'directory', executable: false, size: 0, hash: undefined };

@@ -2,7 +2,7 @@
  * The master's side of partial fetches: gives the manifest of a digest, and any of its files. A tree is read once for
  * all wrappers that ask; a few trees are remembered.
  */
-import { DroverError } from '../../model/errors.js';
+import { type DroverError, invalidRequest, templateUnknown } from '../../model/errors.js';
 import type { FileRange } from '../../model/template.js';
 import { digestOf, type HashedItem, hashTree } from '../tree/digest.js';
 import { TreeChanged, type TreeEntry, type TreePlace, walkTree } from '../tree/tree.js';
@@ -96,7 +96,7 @@ function* filesIn(entries: readonly TreeEntry[], ranges: readonly FileRange[]): 
   let next = 0;
   for (const [first, count] of ranges) {
     if (first < next || first + count > entries.length)
-      throw new DroverError('DRV_REQUEST_INVALID', 'the request names files that the template does not have');
+      throw invalidRequest('the request names files that the template does not have');
     next = first + count;
     for (const entry of entries.slice(first, next)) if (entry.kind === 'file') yield entry;
   }
@@ -104,8 +104,5 @@ function* filesIn(entries: readonly TreeEntry[], ranges: readonly FileRange[]): 
 
 /** The DRV_TEMPLATE_UNKNOWN of a digest. */
 export function unknownTree(digest: string): DroverError {
-  return new DroverError(
-    'DRV_TEMPLATE_UNKNOWN',
-    `no template has the digest ${digest.slice(0, 12)} any more`,
-  );
+  return templateUnknown(`no template has the digest ${digest.slice(0, 12)} any more`);
 }

@@ -6,6 +6,7 @@ import { createReadStream } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { attempt } from '../../model/plain/attempt.js';
 import { bytesOf } from '../tree/byte-stream.js';
 import { isDigest } from '../tree/digest.js';
 import { corrupt } from './bundle.js';
@@ -63,11 +64,9 @@ export async function readRecord(directory: string, digest: string): Promise<Has
 }
 
 function parsePlaces(text: string): z.output<typeof placesSchema> {
-  try {
-    return placesSchema.parse(JSON.parse(text));
-  } catch {
-    throw damaged();
-  }
+  const places = attempt(() => placesSchema.parse(JSON.parse(text)));
+  if (places === undefined) throw damaged();
+  return places;
 }
 
 function damaged(): Error {

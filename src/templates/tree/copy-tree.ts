@@ -6,10 +6,10 @@
 import { constants } from 'node:fs';
 import { chmod, chown, copyFile, link, lstat, mkdir, open } from 'node:fs/promises';
 import { syncPath } from '../../files/sync-path.js';
-import { systemCodeOf } from '../../files/system-error.js';
+import { ignoring, systemCodeOf } from '../../files/system-error.js';
 import { whileOpen } from '../../files/while-open.js';
 import { eachBounded, FILE_PARALLELISM } from '../../loop/each-bounded.js';
-import { DroverError } from '../../model/errors.js';
+import { templateUnsafe } from '../../model/errors.js';
 import { OpenDirectory } from './open-directory.js';
 import { MAX_TREE_DEPTH } from './tree.js';
 
@@ -25,8 +25,7 @@ const COPY_INSTEAD = new Set(['EXDEV', 'EPERM', 'EMLINK', 'ENOTSUP', 'EOPNOTSUPP
  * too deep.
  */
 export async function linkTree(from: string | Buffer, to: string | Buffer, depth = 1): Promise<void> {
-  if (depth > MAX_TREE_DEPTH)
-    throw new DroverError('DRV_TEMPLATE_UNSAFE', `the template is deeper than ${MAX_TREE_DEPTH} levels`);
+  if (depth > MAX_TREE_DEPTH) throw templateUnsafe(`the template is deeper than ${MAX_TREE_DEPTH} levels`);
   await whileOpen(OpenDirectory.open(from), async (source) => {
     await mkdir(to);
     await whileOpen(OpenDirectory.open(to), async (target) => {
@@ -69,8 +68,6 @@ async function copy(from: string | Buffer, to: string | Buffer): Promise<void> {
 
 async function keepOwner(from: string, to: string): Promise<void> {
   const { mode, uid, gid } = await lstat(from);
-  await chown(to, uid, gid).catch((error: unknown) => {
-    if (systemCodeOf(error) !== 'EPERM') throw error;
-  });
+  await chown(to, uid, gid).catch(ignoring('EPERM'));
   await chmod(to, mode & 0o7777);
 }

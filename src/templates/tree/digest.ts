@@ -9,7 +9,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { IS_POINTER, LFS_POINTER } from '../../files/git-leftovers.js';
 import { systemCodeOf } from '../../files/system-error.js';
 import { eachBounded, FILE_PARALLELISM } from '../../loop/each-bounded.js';
-import { DroverError } from '../../model/errors.js';
+import { type DroverError, templateUnsafe } from '../../model/errors.js';
 import {
   factsOf,
   type StatFacts,
@@ -150,7 +150,7 @@ function isSame(a: StatFacts, b: StatFacts): boolean {
 
 /** Instances wait for the file itself: a program could not run with the pointer. */
 function pointer({ label }: TreePlace, { path }: TreeEntry): DroverError {
-  return new DroverError('DRV_TEMPLATE_UNSAFE', `${label}: ${path} ${IS_POINTER}`);
+  return templateUnsafe(`${label}: ${path} ${IS_POINTER}`);
 }
 
 function changed(place: TreePlace, entry: TreeEntry): TreeChanged {

@@ -3,7 +3,7 @@
  * that is put in the way later leads nowhere else. Every file of a template is reached through such a chain.
  */
 import { lstat, mkdir, rmdir } from 'node:fs/promises';
-import { isMissing, systemCodeOf } from '../../files/system-error.js';
+import { ignoreMissing, ignoring, systemCodeOf } from '../../files/system-error.js';
 import { DroverError } from '../../model/errors.js';
 import { type EntryKind, kindOf, OpenDirectory } from './open-directory.js';
 
@@ -86,9 +86,7 @@ export class DirectoryPath {
     const parent = this.last;
     const obstacle = await this.#enter(parent, name);
     if (obstacle !== 'absent' || !make) return obstacle;
-    await mkdir(parent.entry(name), 0o755).catch((error: unknown) => {
-      if (systemCodeOf(error) !== 'EEXIST') throw error;
-    });
+    await mkdir(parent.entry(name), 0o755).catch(ignoring('EEXIST'));
     this.#madeFrom = Math.min(this.#madeFrom, this.#chain.length);
     return this.#enter(parent, name);
   }
@@ -118,12 +116,8 @@ export class DirectoryPath {
 
 /** The kind of the entry `name` in `parent`, without following a link; undefined when there is no such entry. */
 export async function kindAt(parent: OpenDirectory, name: string): Promise<EntryKind | undefined> {
-  try {
-    return kindOf(await lstat(parent.entry(name)));
-  } catch (error) {
-    if (isMissing(error)) return undefined;
-    throw error;
-  }
+  const status = await lstat(parent.entry(name)).catch(ignoreMissing);
+  return status === undefined ? undefined : kindOf(status);
 }
 
 export function linkInTheWay(name: string): DroverError {

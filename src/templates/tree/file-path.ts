@@ -1,5 +1,5 @@
 /** One file of one template, as clients name it: checked before anything is opened. */
-import { DroverError } from '../../model/errors.js';
+import { DroverError, invalidRequest } from '../../model/errors.js';
 import { nameSchema } from '../../model/names.js';
 import { objectionTo } from './path-objection.js';
 
@@ -35,7 +35,6 @@ export function filePlace(group: string, name: string, path: string): FilePlace 
 export function checkTemplateName(group: string, name: string): void {
   for (const [field, value] of Object.entries({ group, name })) {
     const parsed = nameSchema.safeParse(value);
-    if (!parsed.success)
-      throw new DroverError('DRV_REQUEST_INVALID', `${field}: ${parsed.error.issues[0]?.message}`);
+    if (!parsed.success) throw invalidRequest(`${field}: ${parsed.error.issues[0]?.message}`);
   }
 }

@@ -1,7 +1,7 @@
 /** Streams the bytes of an open file to a client, and the bytes of an upload into an open file. */
 import type { FileHandle } from 'node:fs/promises';
 import { Readable } from 'node:stream';
-import { DroverError, messageOf } from '../../model/errors.js';
+import { DroverError, invalidRequest, messageOf, requestTooLarge } from '../../model/errors.js';
 
 const CHUNK_BYTES = 256 * 1024;
 
@@ -50,10 +50,7 @@ export async function writeContent(file: FileHandle, content: Readable, maxBytes
   for await (const chunk of chunksOf(content)) {
     bytes += chunk.length;
     if (bytes > maxBytes)
-      throw new DroverError(
-        'DRV_REQUEST_TOO_LARGE',
-        `the upload is larger than ${maxBytes} bytes: see maxUploadMB`,
-      );
+      throw requestTooLarge(`the upload is larger than ${maxBytes} bytes: see maxUploadMB`);
     await file.writeFile(chunk);
   }
   return bytes;
@@ -66,6 +63,6 @@ async function* chunksOf(content: Readable): AsyncGenerator<Buffer> {
   } catch (cause) {
     if (cause instanceof DroverError) throw cause;
     const text = `the upload ended before it was complete (${messageOf(cause)}): nothing was changed`;
-    throw new DroverError('DRV_REQUEST_INVALID', text, { cause });
+    throw invalidRequest(text, { cause });
   }
 }

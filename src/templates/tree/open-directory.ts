@@ -5,7 +5,7 @@
  */
 import { constants } from 'node:fs';
 import { chmod, type FileHandle, open, readdir } from 'node:fs/promises';
-import { systemCodeOf } from '../../files/system-error.js';
+import { ignoring } from '../../files/system-error.js';
 import { whileOpen } from '../../files/while-open.js';
 
 const LIST = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
@@ -39,7 +39,7 @@ export class OpenDirectory {
       async ({ fd }) => {
         const exact = `/proc/self/fd/${fd}`;
         // The directory of another user keeps its mode. Deleting in it then fails with the right reason.
-        await chmod(exact, 0o700).catch(ignorePermission);
+        await chmod(exact, 0o700).catch(ignoring('EPERM'));
         return new OpenDirectory(await open(exact, constants.O_RDONLY | constants.O_DIRECTORY));
       },
     );
@@ -98,8 +98,4 @@ export function kindOf(typed: Typed): EntryKind {
   if (typed.isFile()) return 'file';
   if (typed.isDirectory()) return 'directory';
   return typed.isSymbolicLink() ? 'link' : 'other';
-}
-
-function ignorePermission(error: unknown): void {
-  if (systemCodeOf(error) !== 'EPERM') throw error;
 }

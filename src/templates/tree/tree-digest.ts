@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path';
 import { ABSENT_SUBMODULE, isAbsentSubmodule } from '../../files/git-leftovers.js';
 import { isMissing } from '../../files/system-error.js';
 import type { Clock } from '../../loop/clock.js';
-import { DroverError, messageOf } from '../../model/errors.js';
+import { messageOf, templateUnsafe } from '../../model/errors.js';
 import { digestOf, type HashedItem, hashTree, type KnownHashes } from './digest.js';
 import {
   lastChangeOf,
@@ -181,10 +181,7 @@ async function requireSubmodules({ root, label }: TreePlace, entries: readonly T
   const directories = entries.filter(({ kind }) => kind === 'directory').map(({ path }) => path);
   for (const path of ['.', ...directories])
     if (!full.has(path) && (await isAbsentSubmodule(join(root, path))))
-      throw new DroverError(
-        'DRV_TEMPLATE_UNSAFE',
-        `${path === '.' ? label : `${label}: ${path}`} ${ABSENT_SUBMODULE}`,
-      );
+      throw templateUnsafe(`${path === '.' ? label : `${label}: ${path}`} ${ABSENT_SUBMODULE}`);
 }
 
 /** `items`: the hashed items of `entries`, in the same order. */

@@ -10,7 +10,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isMissing, systemCodeOf } from '../../files/system-error.js';
 import { whileOpen } from '../../files/while-open.js';
 import { eachBounded, FILE_PARALLELISM } from '../../loop/each-bounded.js';
-import { DroverError } from '../../model/errors.js';
+import { DroverError, templateUnsafe } from '../../model/errors.js';
 import { kindOf, OpenDirectory } from './open-directory.js';
 
 /** The limits for one template, the same wherever it comes from and goes to. */
@@ -126,8 +126,7 @@ export function lastChangeOf(entries: readonly TreeEntry[]): number {
 
 /** A DRV_TEMPLATE_UNSAFE for one path of a tree. */
 export function unsafe(place: TreePlace, path: string, what: string): DroverError {
-  return new DroverError(
-    'DRV_TEMPLATE_UNSAFE',
+  return templateUnsafe(
     `${place.label}: ${path} ${what}; a template holds readable regular files and directories only`,
   );
 }

@@ -1,6 +1,6 @@
 /** Changes of the template records for one master's directory. The leader makes them by compare-and-set. */
 import { z } from 'zod';
-import { DroverError } from '../../model/errors.js';
+import { invalidRequest } from '../../model/errors.js';
 import { nameSchema } from '../../model/names.js';
 import { type TemplateRecord, templateRecordSchema } from '../../model/template.js';
 import { templateKey } from '../../store/keys.js';
@@ -30,8 +30,7 @@ export type TemplateEdit = z.output<typeof editsSchema>[number];
 /** Reads the edits that another master sent. Throws DRV_REQUEST_INVALID. */
 export function decodeTemplateEdits(question: unknown): TemplateEdit[] {
   const { data, error } = editsSchema.safeParse(question);
-  if (data === undefined)
-    throw new DroverError('DRV_REQUEST_INVALID', `no edits of templates: ${error.message}`);
+  if (data === undefined) throw invalidRequest(`no edits of templates: ${error.message}`);
   return data;
 }
 

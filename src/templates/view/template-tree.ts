@@ -1,7 +1,7 @@
 /** The templates of a master and their records, as the two sides of a view (`src/views/view.ts`). */
 import { mkdir, stat } from 'node:fs/promises';
 import { Conflict } from '../../loop/reconciler.js';
-import { DroverError, messageOf } from '../../model/errors.js';
+import { DroverError, messageOf, templateCorrupt, templateUnknown } from '../../model/errors.js';
 import type { TemplateRecord } from '../../model/template.js';
 import type { MirrorReader } from '../../store/mirror.js';
 import type { Store } from '../../store/store.js';
@@ -152,7 +152,7 @@ export class TemplateTree implements ViewTree {
         const place = { root: next, label: `template tree ${short}` };
         const entries = await walkTree(place, signal);
         if ((await digestTree(place, entries, signal)) !== record.digest)
-          throw new DroverError('DRV_TEMPLATE_CORRUPT', `what came is not the tree ${short}`);
+          throw templateCorrupt(`what came is not the tree ${short}`);
         await syncTree(next, entries, signal);
         return;
       } catch (error) {
@@ -172,7 +172,7 @@ export class TemplateTree implements ViewTree {
 }
 
 export function noMasterHas(digest: string): DroverError {
-  return new DroverError('DRV_TEMPLATE_UNKNOWN', `no master that is up has the tree ${digest.slice(0, 12)}`);
+  return templateUnknown(`no master that is up has the tree ${digest.slice(0, 12)}`);
 }
 
 function partsOf(name: string): [group: string, template: string] {

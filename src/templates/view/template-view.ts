@@ -4,14 +4,14 @@
  */
 import type { NewestCommit } from '../../git/newest-commit.js';
 import type { MasterPeer } from '../../leadership/leadership.js';
-import type { Clock, TimerHandle } from '../../loop/clock.js';
+import type { TimerHandle } from '../../loop/clock.js';
 import type { Part } from '../../loop/lifecycle.js';
 import type { ConfigurationFileError } from '../../model/configuration.js';
 import { DroverError, messageOf } from '../../model/errors.js';
 import { templatePath } from '../../model/plain/template-fault.js';
 import type { TemplateRecord } from '../../model/template.js';
 import type { Mirror } from '../../store/mirror.js';
-import type { Logger } from '../../telemetry/logger.js';
+import type { Ambient } from '../../telemetry/ambient.js';
 import type { DirectoryFollower, ViewConflict, ViewTree } from '../../views/view.js';
 import type { TemplateLibrary, TemplateListener } from '../library/library.js';
 import { noMasterHas, TemplateTree, type TemplateTreeOptions } from './template-tree.js';
@@ -42,7 +42,9 @@ export interface TemplatePeers {
   hold(peer: MasterPeer, wanted: HeldTemplate, signal: AbortSignal): Promise<void>;
 }
 
-interface TemplateViewOptions extends Omit<TemplateTreeOptions, 'fetch' | 'records' | 'signal' | 'library'> {
+interface TemplateViewOptions
+  extends Omit<TemplateTreeOptions, 'fetch' | 'records' | 'signal' | 'library'>,
+    Ambient {
   readonly library: TemplateLibrary;
   readonly records: Mirror<TemplateRecord>;
   readonly newest: NewestCommit;
@@ -54,8 +56,6 @@ interface TemplateViewOptions extends Omit<TemplateTreeOptions, 'fetch' | 'recor
    * when its answers may have changed.
    */
   readonly followerOf: (tree: ViewTree, onRound: () => void) => DirectoryFollower;
-  readonly clock: Clock;
-  readonly logger: Logger;
 }
 
 export class TemplateView implements Part {

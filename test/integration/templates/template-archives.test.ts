@@ -87,7 +87,7 @@ describe('an import', () => {
       'empty/': '',
       stored: 'as it is',
     });
-    expect(world.local.groups()).toEqual(new Map([['games', ['lobby']]]));
+    expect(world.local.library.groups()).toEqual(new Map([['games', ['lobby']]]));
     expect(leftovers()).toEqual([]);
   });
 

@@ -67,7 +67,7 @@ export class TemplateWorld {
     toCluster: async (pattern) => {
       const isMeant = matcherOf(pattern);
       this.synced.push(pattern);
-      const all = [...this.local.groups()].flatMap(([group, names]) =>
+      const all = [...this.local.library.groups()].flatMap(([group, names]) =>
         names.map((name) => ({ group, name })),
       );
       return {

@@ -58,7 +58,6 @@ export const instanceDetailsSchema = instanceInfoSchema.extend({
 export type InstanceDetails = z.output<typeof instanceDetailsSchema>;
 
 export const instanceDetailsRoute = defineRoute({
-  method: 'GET',
   path: '/instances/:id/details',
   scope: 'READ',
   reach: 'instance',

@@ -5,7 +5,7 @@
 
 import type { z } from 'zod';
 import { requireProcess, stdinCommand } from '../../../channel/services/stdin-command.js';
-import { DroverError } from '../../../model/errors.js';
+import { DroverError, invalidRequest } from '../../../model/errors.js';
 import {
   type InstanceRecord,
   instanceInfoSchema,
@@ -38,7 +38,6 @@ import { updateRoute } from './update-route.js';
 
 export const instanceRoutes: readonly Route[] = [
   defineRoute({
-    method: 'GET',
     path: '/instances',
     scope: 'READ',
     reach: 'filtered',
@@ -70,7 +69,6 @@ export const instanceRoutes: readonly Route[] = [
     },
   }),
   defineRoute({
-    method: 'GET',
     path: '/instances/:id',
     scope: 'READ',
     reach: 'instance',
@@ -174,8 +172,7 @@ export const instanceRoutes: readonly Route[] = [
       const record = view.visible(params.id);
       requireProcess(record, 'signals');
       if (all && record.runtime === 'docker')
-        throw new DroverError(
-          'DRV_REQUEST_INVALID',
+        throw invalidRequest(
           'body field all: the runtime docker can signal the main process of a container alone; leave it out',
         );
       await streams.sendSignal(record, signal, all ? 'all' : 'main');
@@ -269,5 +266,5 @@ function replacementOf({ serviceOf }: RouteNeeds, name: string): string {
 }
 
 function badRequest({ message }: DroverError): DroverError {
-  return new DroverError('DRV_REQUEST_INVALID', message);
+  return invalidRequest(message);
 }

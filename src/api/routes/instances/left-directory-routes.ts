@@ -36,7 +36,6 @@ const directoryParams = z.object({ id: z.string().describe('name of the director
 
 export const leftDirectoryRoutes: readonly Route[] = [
   defineRoute({
-    method: 'GET',
     path: '/cluster/left-directories',
     scope: 'READ',
     reach: 'filtered',

@@ -35,7 +35,6 @@ export const instanceLogSchema = z.object({
 export type InstanceLog = z.output<typeof instanceLogSchema>;
 
 export const logRoute = defineRoute({
-  method: 'GET',
   path: '/instances/:id/logs',
   scope: 'READ',
   reach: 'instance',
@@ -106,7 +105,6 @@ const foundSchema = z.object({
 export type FoundInLog = z.output<typeof foundSchema>;
 
 export const logSearchRoute = defineRoute({
-  method: 'GET',
   path: '/instances/:id/logs/search',
   scope: 'READ',
   reach: 'instance',

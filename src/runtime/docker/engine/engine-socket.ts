@@ -3,6 +3,7 @@
  * working directories are mounted into containers, so the engine must be on this machine.
  */
 import { accessSync, constants, statSync } from 'node:fs';
+import { attempt } from '../../../model/plain/attempt.js';
 import { systemReason } from '../../../model/words.js';
 import { unavailable } from '../../failures.js';
 
@@ -38,11 +39,7 @@ function usualPlaces({ XDG_RUNTIME_DIR }: Readonly<Record<string, string | undef
 }
 
 function isSocket(path: string): boolean {
-  try {
-    return statSync(path).isSocket();
-  } catch {
-    return false;
-  }
+  return attempt(() => statSync(path).isSocket(), false);
 }
 
 function usable(path: string): string {

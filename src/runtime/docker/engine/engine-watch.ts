@@ -4,10 +4,9 @@
  */
 import { z } from 'zod';
 import { Backoff } from '../../../loop/backoff.js';
-import type { Clock } from '../../../loop/clock.js';
 import { pause } from '../../../loop/pause.js';
 import { DroverError, messageOf } from '../../../model/errors.js';
-import type { Logger } from '../../../telemetry/logger.js';
+import type { Ambient } from '../../../telemetry/ambient.js';
 import { unavailable } from '../../failures.js';
 import type { Engine } from './engine.js';
 import { jsonLines } from './json-lines.js';
@@ -26,15 +25,13 @@ export type EngineEvent =
   | { readonly kind: 'ended'; readonly containerId: string; readonly exitCode: number | undefined }
   | { readonly kind: 'removed'; readonly containerId: string };
 
-interface EngineWatchOptions {
+interface EngineWatchOptions extends Ambient {
   readonly engine: Engine;
   readonly rootId: string;
   /** Looks up what happened before the connection. Events that arrive meanwhile wait. */
   readonly onConnected: () => Promise<void>;
   readonly onEvent: (event: EngineEvent) => void;
-  readonly clock: Clock;
   readonly random: () => number;
-  readonly logger: Logger;
 }
 
 export class EngineWatch {

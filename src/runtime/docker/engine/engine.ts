@@ -40,11 +40,6 @@ const listSchema = z.array(
 );
 const networksSchema = z.array(z.object({ Name: z.string() }));
 
-interface EngineVersion {
-  readonly text: string;
-  readonly isPodman: boolean;
-}
-
 export interface Inspected extends ContainerState {
   readonly isRunning: boolean;
   /** Pid of the main process in the engine's PID namespace; 0: there is no process. */
@@ -77,7 +72,7 @@ export class Engine {
     this.#closed.abort(unavailable('this runtime was released'));
   }
 
-  async version(): Promise<EngineVersion> {
+  async version(): Promise<{ readonly text: string; readonly isPodman: boolean }> {
     const said = await this.#call('say its version', { path: '/version' }, PROBE_LIMIT_MS);
     const { Version, Components } = versionSchema.parse(said);
     const isPodman = Components?.some(({ Name }) => Name.startsWith('Podman')) === true;

@@ -13,6 +13,7 @@ import {
   type ProcessStamp,
   readProcess,
 } from '../../../files/processes.js';
+import { attempt } from '../../../model/plain/attempt.js';
 import type { SessionRun } from '../session-tool.js';
 
 const SOCKET = /^(\d+)\.(.+)$/;
@@ -91,10 +92,8 @@ function noteOf({ directory }: SessionRun): string {
 }
 
 function isServerOf(pid: number, name: string): boolean {
-  try {
+  return attempt(() => {
     const words = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
     return words[words.indexOf('-S') + 1] === name;
-  } catch {
-    return false;
-  }
+  }, false);
 }

@@ -161,18 +161,10 @@ export class TmuxServer {
     process.kill(known.pid, 'SIGUSR1');
     for (let look = 0; look < LOOKS && this.isServing(known); look++) {
       await pause(LOOK_MS);
-      if (await this.#answers()) return true;
+      const isServing = this.#run(['display-message', '-p', '#{pid}']).then(() => true);
+      if (await isServing.catch(() => false)) return true;
     }
     return false;
-  }
-
-  async #answers(): Promise<boolean> {
-    try {
-      await this.#run(['display-message', '-p', '#{pid}']);
-      return true;
-    } catch {
-      return false;
-    }
   }
 
   /** Runs a client in an environment without PATH: a client's PATH would replace the PATH of the session. */

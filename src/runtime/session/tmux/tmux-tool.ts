@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { join } from 'node:path';
 import type { ProcessStamp } from '../../../files/processes.js';
+import { attempt } from '../../../model/plain/attempt.js';
 import { STDIN_QUEUE_BYTES } from '../../process/stdin-queue.js';
 import type {
   ProgramCall,
@@ -191,13 +192,11 @@ export class TmuxTool implements SessionTool {
     return server !== undefined;
   }
 
-  async #call(parameters: readonly string[]): Promise<string> {
-    try {
-      return await this.#server.call(parameters);
-    } catch (error) {
+  #call(parameters: readonly string[]): Promise<string> {
+    return this.#server.call(parameters).catch((error: unknown) => {
       if (error instanceof NoServer) return '';
       throw error;
-    }
+    });
   }
 }
 
@@ -206,11 +205,7 @@ function noSession(run: SessionRun): Error {
 }
 
 function readText(run: SessionRun, name: string): string | undefined {
-  try {
-    return readFileSync(join(run.directory, name), 'latin1');
-  } catch {
-    return undefined;
-  }
+  return attempt(() => readFileSync(join(run.directory, name), 'latin1'));
 }
 
 /**

@@ -3,6 +3,7 @@
  * written to that terminal. It knows nothing of runs.
  */
 import { ReadStream } from 'node:tty';
+import { attempt } from '../../../model/plain/attempt.js';
 import type { TerminalSize } from '../../../model/run/attachment.js';
 import type { Viewer } from '../../owner/held-run.js';
 import { loadNativePty, type NativePty } from '../../process/native-pty.js';
@@ -45,11 +46,8 @@ export class SessionView {
 
   resize({ columns, rows }: TerminalSize): void {
     if (this.#isClosed || this.#stream.destroyed) return;
-    try {
-      this.#native.resize(this.#master, columns, rows);
-    } catch {
-      // The terminal was hung up meanwhile.
-    }
+    // The terminal may be hung up meanwhile.
+    attempt(() => this.#native.resize(this.#master, columns, rows));
   }
 
   /** Idempotent. */
@@ -65,11 +63,8 @@ export class SessionView {
   }
 
   #signal(signal: NodeJS.Signals): void {
-    try {
-      process.kill(this.#pid, signal);
-    } catch {
-      // The client has ended, and its exit is on its way.
-    }
+    // The client may have ended: then its exit is on its way.
+    attempt(() => process.kill(this.#pid, signal));
   }
 
   #show(bytes: Buffer): void {

@@ -6,6 +6,7 @@ import {
   type IncomingHttpHeaders,
 } from 'node:http2';
 import { messageOf } from '../../../model/errors.js';
+import { attempt } from '../../../model/plain/attempt.js';
 import { EtcdError } from '../etcd-error.js';
 
 const PREFIX_BYTES = 5;
@@ -111,9 +112,5 @@ function neededFor(bytes: Buffer): number {
 
 function textOf(header: string | string[] | undefined): string {
   const text = Array.isArray(header) ? header.join() : (header ?? '');
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
+  return attempt(() => decodeURIComponent(text), text);
 }
