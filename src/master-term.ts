@@ -9,6 +9,7 @@ import { FleetChanges } from '../controllers/master/placement/fleet-changes.js';
 import { PlacementLedger } from '../controllers/master/placement/ledger.js';
 import { buildMasterControllers, type MasterControllers } from '../controllers/master/register.js';
 import type { BeatBook } from './channel/master/beat-book.js';
+import { ExitIntake } from './channel/master/exit-intake.js';
 import { Hub } from './channel/master/hub.js';
 import { StatusIntake } from './channel/master/status-intake.js';
 import type { UsageBook } from './channel/master/usage-book.js';
@@ -66,8 +67,8 @@ interface Lasting {
   readonly beats: BeatBook;
   readonly usage: UsageBook;
   readonly holdings: Holdings;
-  /** See `Rollouts`. */
-  readonly lastLinesOf: (id: string) => Promise<readonly string[]>;
+  /** The last lines of the run that ended at this time; absent: of the last run that ended by itself. */
+  readonly lastLinesOf: (id: string, at?: number) => Promise<readonly string[]>;
 }
 
 /**
@@ -155,7 +156,8 @@ export class MasterTerm {
   #buildHub(busyPorts: BusyPorts, { epoch }: Pick<Term, 'epoch'>): Hub {
     const { templates, clock, logger, metrics, clusterName, address, issueInstanceToken, leadership } =
       this.#options;
-    const { state, beats, usage } = this.#lasting;
+    const { state, beats, usage, lastLinesOf } = this.#lasting;
+    const now = (): number => clock.now();
     return new Hub({
       clusterName,
       master: address,
@@ -170,9 +172,10 @@ export class MasterTerm {
       intake: new StatusIntake({
         records: state.instanceRecords,
         revisions: state.revisions,
+        exits: new ExitIntake({ ...state, lastLinesOf, metrics, logger, now }),
         metrics,
         logger,
-        now: () => clock.now(),
+        now,
         onBusyPort: (nodeId, port, protocol) => busyPorts.add(nodeId, port, protocol),
       }),
       beats,

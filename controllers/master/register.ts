@@ -8,7 +8,7 @@ import { Controller } from '../../src/loop/controller.js';
 import type { Part } from '../../src/loop/lifecycle.js';
 import type { Reconciler } from '../../src/loop/reconciler.js';
 import { messageOf } from '../../src/model/errors.js';
-import { configurationKey, instanceKey, revisionKey } from '../../src/store/keys.js';
+import { configurationKey, instanceKey, PREFIX, revisionKey } from '../../src/store/keys.js';
 import type { MirrorReader } from '../../src/store/mirror.js';
 import { RepeatedLog } from '../../src/telemetry/repeated-log.js';
 import { TreeUnsteady } from '../../src/templates/tree/tree.js';
@@ -19,6 +19,7 @@ import { wakesOfInstance } from './wake/instance-wakes.js';
 import {
   wakesOfConfiguration,
   wakesOfContact,
+  wakesOfExit,
   wakesOfHistory,
   wakesOfNode,
   wakesOfRevision,
@@ -124,6 +125,7 @@ function followAll(
   follow(state.revisions, (change) => wakesOfRevision(change, facts));
   follow(state.nodes, (change) => wakesOfNode(change, facts));
   follow(state.rollouts, (change) => wakesOfRollout(change, facts));
+  follow(state.exits, wakesOfExit);
   beats.onContactChange((nodeId) => wake(wakesOfContact(nodeId)));
 }
 
@@ -150,6 +152,7 @@ function registerAll(
       ...ids(instances).map(instanceKey),
       ...[...state.endedByConfiguration.keys()].map(configurationKey),
       ...[...ids(revisions), ...revisions.setAside.keys()].map(revisionKey),
+      PREFIX.exits,
     ]),
     rollout: register(options, reconcilers.rollouts, () => rolloutKeys(state)),
     content: register(options, reconcilers.contents, () => ids(instances), WRITES_AT_ONCE),

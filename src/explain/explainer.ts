@@ -12,6 +12,7 @@ import type {
 } from '../model/configuration.js';
 import { type ShownOverride, shownOverrides } from '../model/configuration-overrides.js';
 import { DroverError } from '../model/errors.js';
+import { lastExits } from '../model/exit-record.js';
 import { hasDoneItsWork, type InstanceRecord, isServing } from '../model/instance.js';
 import type { NodeRecord } from '../model/node.js';
 import type { DrainProgress } from '../model/node-drain.js';
@@ -40,6 +41,8 @@ const ANSWER_WITHIN_MS = 2000;
 const LINES = 10;
 /** How many times the explainer asks a node when the record changes while the node answers. */
 const MOST_LOOKS = 3;
+/** How many ends that nobody asked for are named. */
+const MOST_ENDS = 3;
 
 interface NodeQuestion {
   readonly nodeId: string;
@@ -65,6 +68,7 @@ interface ExplainerOptions
     | 'nodes'
     | 'overrides'
     | 'rollouts'
+    | 'exits'
     | 'instancesByConfiguration'
     | 'instancesByNode'
   > {
@@ -109,7 +113,8 @@ export class Explainer {
       const shared = this.#shared(after.value.configurationName);
       const facts = this.#factsOf(after.value, answers, shared);
       const move = this.#options.decisions.moveOf(id);
-      return explainInstance({ ...facts, move }, this.#options.clock.now());
+      const ends = lastExits(this.#options.exits.entries(), { instance: id }, MOST_ENDS);
+      return explainInstance({ ...facts, move, lastExits: ends }, this.#options.clock.now());
     }
   }
 
@@ -164,6 +169,7 @@ export class Explainer {
         }),
         instancesTotal: all.size,
         unreadable: [...setAsideOf(this.#options.instances.setAside, name)].map(([id]) => id),
+        lastExits: lastExits(this.#options.exits.entries(), { configuration: name }, MOST_ENDS),
         wanted: wanted.length,
         online: wanted.filter(isServing).length,
       },

@@ -18,6 +18,7 @@ import type { Configuration, ConfigurationRecord } from '../model/configuration.
 import type { ConfigurationHistory } from '../model/configuration-history.js';
 import type { ConfigurationOverrides } from '../model/configuration-overrides.js';
 import type { EventRecord } from '../model/event.js';
+import type { ExitRecord } from '../model/exit-record.js';
 import type { InstanceRecord } from '../model/instance.js';
 import type { InstanceWord } from '../model/instance-word.js';
 import type { NodeConfiguration, NodeRecord } from '../model/node.js';
@@ -49,6 +50,7 @@ export interface Reads {
   readonly overrides: MirrorReader<ConfigurationOverrides>;
   readonly rollouts: MirrorReader<RolloutRecord>;
   readonly events: MirrorReader<EventRecord>;
+  readonly exits: MirrorReader<ExitRecord>;
   readonly nodes: MirrorReader<NodeRecord>;
   readonly keys: MirrorReader<ApiKeyRecord>;
   readonly sessions: MirrorReader<SessionRecord>;

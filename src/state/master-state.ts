@@ -6,6 +6,7 @@ import type { Configuration, ConfigurationRecord } from '../model/configuration.
 import type { ConfigurationHistory } from '../model/configuration-history.js';
 import type { ConfigurationOverrides } from '../model/configuration-overrides.js';
 import type { EventRecord } from '../model/event.js';
+import type { ExitRecord } from '../model/exit-record.js';
 import { hasEndedByItself, type InstanceRecord, type InstanceState, instanceOf } from '../model/instance.js';
 import { type InstanceWord, wordOf } from '../model/instance-word.js';
 import type { NodeRecord } from '../model/node.js';
@@ -40,6 +41,8 @@ export class MasterState {
   readonly overrides: Mirror<ConfigurationOverrides>;
   /** The last events, for people. */
   readonly events: Mirror<EventRecord>;
+  /** The ends that nobody asked for. */
+  readonly exits: Mirror<ExitRecord>;
   readonly nodes: Mirror<NodeRecord>;
   /** The rollouts by the name of the configuration. */
   readonly rollouts: Mirror<RolloutRecord>;
@@ -98,6 +101,7 @@ export class MasterState {
     this.histories = mirror(PREFIX.histories, (value) => RECORD_SCHEMAS.histories.parse(value));
     this.overrides = mirror(PREFIX.overrides, (value) => RECORD_SCHEMAS.overrides.parse(value));
     this.events = mirror(PREFIX.events, (value) => RECORD_SCHEMAS.events.parse(value));
+    this.exits = mirror(PREFIX.exits, (value) => RECORD_SCHEMAS.exits.parse(value));
     this.nodes = mirror(PREFIX.nodes, (value) => RECORD_SCHEMAS.nodes.parse(value));
     this.rollouts = mirror(PREFIX.rollouts, (value) => RECORD_SCHEMAS.rollouts.parse(value));
     this.keys = mirror(PREFIX.keys, (value) => RECORD_SCHEMAS.keys.parse(value));
@@ -166,7 +170,7 @@ export class MasterState {
     const { instances, configurations, revisions, histories, overrides, nodes, rollouts, keys, sessions } =
       this;
     const records = [instances, configurations, revisions, histories, overrides, nodes, rollouts, keys];
-    return [...records, sessions, this.events, ...this.#credentials];
+    return [...records, sessions, this.events, this.exits, ...this.#credentials];
   }
 }
 

@@ -7,6 +7,7 @@ import { configurationRecordSchema, configurationSchema } from '../model/configu
 import { configurationHistorySchema } from '../model/configuration-history.js';
 import { configurationOverridesSchema } from '../model/configuration-overrides.js';
 import { eventRecordSchema } from '../model/event.js';
+import { exitRecordSchema } from '../model/exit-record.js';
 import { instanceRecordSchema } from '../model/instance.js';
 import { nodeRecordSchema } from '../model/node.js';
 import { problemOf } from '../model/public-message.js';
@@ -22,6 +23,7 @@ export const RECORD_SCHEMAS = {
   histories: configurationHistorySchema,
   overrides: configurationOverridesSchema,
   events: eventRecordSchema,
+  exits: exitRecordSchema,
   instances: instanceRecordSchema,
   rollouts: rolloutRecordSchema,
   keys: apiKeyRecordSchema,

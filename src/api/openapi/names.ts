@@ -107,6 +107,7 @@ const OPERATION_IDS: Readonly<Record<string, string>> = {
   'POST /extensions/commands/:command': 'runExtensionCommand',
   'GET /audit': 'listAuditEntries',
   'GET /events': 'listEvents',
+  'GET /exits': 'listExits',
 };
 
 interface Tag {
@@ -149,7 +150,7 @@ export const TAGS: readonly Tag[] = [
     description: 'The command tree of the console, by request and by WebSocket.',
     segments: ['commands', 'console'],
   },
-  { name: 'Watch', description: 'The state as it changes.', segments: ['watch', 'events'] },
+  { name: 'Watch', description: 'The state as it changes.', segments: ['watch', 'events', 'exits'] },
   {
     name: 'Keys',
     description: 'The keys of this API, and the sessions of browsers and people.',

@@ -33,6 +33,7 @@ READ GET /configurations/:name/history configuration
 READ GET /configurations/:name/history/diff configuration
 READ GET /configurations/:name/why configuration
 READ GET /events filtered
+READ GET /exits filtered
 READ GET /extensions -
 READ GET /extensions/commands -
 READ GET /instances filtered

@@ -41,6 +41,7 @@ import {
 import { configurationOverridesSchema } from '../../../src/model/configuration-overrides.js';
 import { DroverError } from '../../../src/model/errors.js';
 import { eventRecordSchema } from '../../../src/model/event.js';
+import { exitRecordSchema } from '../../../src/model/exit-record.js';
 import {
   type InstanceRecord,
   instanceOf,
@@ -174,6 +175,11 @@ export class ApiWorld {
     prefix: PREFIX.events,
     decode: (value) => eventRecordSchema.parse(value),
   });
+  readonly exits = new Mirror({
+    store: this.store,
+    prefix: PREFIX.exits,
+    decode: (value) => exitRecordSchema.parse(value),
+  });
   readonly #revisions = new Mirror({
     store: this.store,
     prefix: PREFIX.revisions,
@@ -198,6 +204,7 @@ export class ApiWorld {
     nodes: this.#nodes,
     overrides: this.overrides,
     rollouts: this.rollouts,
+    exits: this.exits,
     instancesByConfiguration: this.#instancesByConfiguration,
     instancesByNode: this.instances.lookup(({ placement }) => (placement === null ? [] : [placement.nodeId])),
     histories: { get: () => undefined },
@@ -407,8 +414,8 @@ export class ApiWorld {
   }
 
   #mirrors(): Pick<Mirror<unknown>, 'start' | 'stop'>[] {
-    const { instances, configurations, keys, sessions, overrides, rollouts, events } = this;
-    const records = [instances, configurations, keys, sessions, overrides, rollouts, events];
+    const { instances, configurations, keys, sessions, overrides, rollouts, events, exits } = this;
+    const records = [instances, configurations, keys, sessions, overrides, rollouts, events, exits];
     return [...records, this.#revisions, this.#nodes];
   }
 
@@ -425,6 +432,7 @@ export class ApiWorld {
       configuration,
       version: '0.0.0-test',
       events: this.events,
+      exits: this.exits,
       instances: this.instances,
       instanceRevisions: this.#instanceRevisions,
       instanceWords: this.#instanceWords,
