@@ -7,6 +7,7 @@ import { EventRecorder } from '../controllers/master/events/recorder.js';
 import { BusyPorts } from '../controllers/master/placement/busy-ports.js';
 import { FleetChanges } from '../controllers/master/placement/fleet-changes.js';
 import { PlacementLedger } from '../controllers/master/placement/ledger.js';
+import type { ReconcilersOptions } from '../controllers/master/reconcilers.js';
 import { buildMasterControllers, type MasterControllers } from '../controllers/master/register.js';
 import type { BeatBook } from './channel/master/beat-book.js';
 import { ExitIntake } from './channel/master/exit-intake.js';
@@ -40,7 +41,7 @@ export interface TemplateSource extends TreeServer {
 }
 
 /** The values that each term is made from. */
-export interface TermOptions {
+export interface TermOptions extends Pick<ReconcilersOptions, 'readWebhooks' | 'send'> {
   readonly clusterName: string;
   readonly address: MessageOf<'welcome'>['master'];
   readonly leadership: Pick<Leadership, 'masters' | 'onChange'>;
@@ -172,7 +173,7 @@ export class MasterTerm {
       intake: new StatusIntake({
         records: state.instanceRecords,
         revisions: state.revisions,
-        exits: new ExitIntake({ ...state, lastLinesOf, metrics, logger, now }),
+        exits: new ExitIntake({ ...state, lastLinesOf, metrics, now }),
         metrics,
         logger,
         now,

@@ -28,6 +28,8 @@ import {
 import { wakesOfNewPlace, wakesOfTemplates } from './wake/shared-wakes.js';
 import { type Change, type ControllerName, type Wake, type WakeFacts, wakeFactsOf } from './wake/wake.js';
 
+/** The wake when there may be an event to tell. */
+const TELL: readonly Wake[] = [{ controller: 'notice', key: 'all', when: 0 }];
 /** How many record writes may be under way together, so that they share one commit. */
 const WRITES_AT_ONCE = 512;
 
@@ -42,7 +44,10 @@ interface MasterControllersOptions extends ReconcilersOptions {
 
 export interface MasterControllers
   extends Part,
-    Pick<Reconcilers, 'minimumService' | 'drains' | 'rollouts' | 'forecaster' | 'creations' | 'updates'> {
+    Pick<
+      Reconcilers,
+      'minimumService' | 'drains' | 'rollouts' | 'forecaster' | 'creations' | 'updates' | 'notices'
+    > {
   /** The controllers' present knowledge, for `why`. */
   readonly decisions: Decisions;
   /** Called when templates appeared, changed or went. Wakes everything that waits for a place or a template. */
@@ -126,6 +131,8 @@ function followAll(
   follow(state.nodes, (change) => wakesOfNode(change, facts));
   follow(state.rollouts, (change) => wakesOfRollout(change, facts));
   follow(state.exits, wakesOfExit);
+  follow(state.events, () => TELL);
+  follow(state.notices, () => TELL);
   beats.onContactChange((nodeId) => wake(wakesOfContact(nodeId)));
 }
 
@@ -155,6 +162,7 @@ function registerAll(
       PREFIX.exits,
     ]),
     rollout: register(options, reconcilers.rollouts, () => rolloutKeys(state)),
+    notice: register(options, reconcilers.notices, () => ['all']),
     content: register(options, reconcilers.contents, () => ids(instances), WRITES_AT_ONCE),
   };
 }

@@ -41,8 +41,6 @@ const ANSWER_WITHIN_MS = 2000;
 const LINES = 10;
 /** How many times the explainer asks a node when the record changes while the node answers. */
 const MOST_LOOKS = 3;
-/** How many ends that nobody asked for are named. */
-const MOST_ENDS = 3;
 
 interface NodeQuestion {
   readonly nodeId: string;
@@ -113,7 +111,7 @@ export class Explainer {
       const shared = this.#shared(after.value.configurationName);
       const facts = this.#factsOf(after.value, answers, shared);
       const move = this.#options.decisions.moveOf(id);
-      const ends = lastExits(this.#options.exits.entries(), { instance: id }, MOST_ENDS);
+      const ends = lastExits(this.#options.exits.entries(), ({ instance }) => instance === id);
       return explainInstance({ ...facts, move, lastExits: ends }, this.#options.clock.now());
     }
   }
@@ -169,7 +167,7 @@ export class Explainer {
         }),
         instancesTotal: all.size,
         unreadable: [...setAsideOf(this.#options.instances.setAside, name)].map(([id]) => id),
-        lastExits: lastExits(this.#options.exits.entries(), { configuration: name }, MOST_ENDS),
+        lastExits: lastExits(this.#options.exits.entries(), (exit) => exit.configuration === name),
         wanted: wanted.length,
         online: wanted.filter(isServing).length,
       },

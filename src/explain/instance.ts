@@ -1,10 +1,10 @@
 /** Explains an instance: one story out of the facts, the numbers beside it, and notes. Pure. */
-import { type ExitRecord, exitText } from '../model/exit-record.js';
+import type { ExitRecord } from '../model/exit-record.js';
 import { hasFinished, isAtRest } from '../model/instance.js';
 import type { NodeCondition } from '../model/node.js';
 import type { DescribedExit } from '../model/run/instance-description.js';
 import { publicPid } from '../model/run/run-identity.js';
-import { cutText, durationText } from '../model/words.js';
+import { cutText, durationText, endText } from '../model/words.js';
 import { leftOfInstance } from '../state/left-of-record.js';
 import type { SetAside } from '../store/mirror.js';
 import { toPlainText } from '../telemetry/plain-text.js';
@@ -98,7 +98,7 @@ function storyOfRecord({ record }: InstanceFacts): Story {
 export function noteOfEnd(exit: ExitRecord, now: number): string {
   const last = exit.lines?.findLast((line) => line.trim() !== '');
   const said = last === undefined ? '' : `; its last line: ${cutText(last.trim(), LONGEST_LINE)}`;
-  return `${exit.instance} ${exitText(exit)} ${durationText(Math.max(0, now - exit.at))} ago, unasked${said}`;
+  return `${exit.instance} ${endText(exit)} ${durationText(Math.max(0, now - exit.at))} ago, unasked${said}`;
 }
 
 function* notesOf(facts: InstanceFacts, now: number): Generator<string> {

@@ -26,6 +26,7 @@ import type { DrainProgress } from '../model/node-drain.js';
 import type { RolloutRecord } from '../model/rollout.js';
 import type { InstanceUsage } from '../model/run/instance-usage.js';
 import type { KeptDirectory } from '../model/run/left-directory.js';
+import type { ShownWebhook } from '../model/webhook.js';
 import type { InstanceCounts } from '../state/instance-counts.js';
 import type { UnreadableRecord } from '../state/master-state.js';
 import type { LookupReader } from '../store/lookup.js';
@@ -51,6 +52,8 @@ export interface Reads {
   readonly rollouts: MirrorReader<RolloutRecord>;
   readonly events: MirrorReader<EventRecord>;
   readonly exits: MirrorReader<ExitRecord>;
+  /** The webhooks, where this master leads. */
+  readonly webhooks: () => readonly ShownWebhook[];
   readonly nodes: MirrorReader<NodeRecord>;
   readonly keys: MirrorReader<ApiKeyRecord>;
   readonly sessions: MirrorReader<SessionRecord>;

@@ -13,6 +13,7 @@ import { nodeRecordSchema } from '../model/node.js';
 import { problemOf } from '../model/public-message.js';
 import { rolloutRecordSchema } from '../model/rollout.js';
 import { templateRecordSchema } from '../model/template.js';
+import { noticeRecordSchema } from '../model/webhook.js';
 import { PREFIX } from '../store/keys.js';
 import type { Entry } from '../store/store.js';
 
@@ -24,6 +25,7 @@ export const RECORD_SCHEMAS = {
   overrides: configurationOverridesSchema,
   events: eventRecordSchema,
   exits: exitRecordSchema,
+  notices: noticeRecordSchema,
   instances: instanceRecordSchema,
   rollouts: rolloutRecordSchema,
   keys: apiKeyRecordSchema,

@@ -108,6 +108,8 @@ const OPERATION_IDS: Readonly<Record<string, string>> = {
   'GET /audit': 'listAuditEntries',
   'GET /events': 'listEvents',
   'GET /exits': 'listExits',
+  'GET /webhooks': 'listWebhooks',
+  'POST /webhooks/:name/test': 'testWebhook',
 };
 
 interface Tag {
@@ -150,7 +152,11 @@ export const TAGS: readonly Tag[] = [
     description: 'The command tree of the console, by request and by WebSocket.',
     segments: ['commands', 'console'],
   },
-  { name: 'Watch', description: 'The state as it changes.', segments: ['watch', 'events', 'exits'] },
+  {
+    name: 'Watch',
+    description: 'The state as it changes.',
+    segments: ['watch', 'events', 'exits', 'webhooks'],
+  },
   {
     name: 'Keys',
     description: 'The keys of this API, and the sessions of browsers and people.',

@@ -1,12 +1,20 @@
 /** `GET /events` and `GET /exits`: what happened in the cluster lately, and how instances ended unasked. */
 import { z } from 'zod';
 import { MAX_EVENTS, shownEvent, shownEventSchema } from '../../model/event.js';
-import { type ExitRecord, MOST_EXIT_RECORDS, shownExit, shownExitSchema } from '../../model/exit-record.js';
+import {
+  type ExitRecord,
+  kindOf,
+  MOST_EXIT_RECORDS,
+  shownExit,
+  shownExitSchema,
+} from '../../model/exit-record.js';
 import { EXIT_CAUSES, MOST_EXIT_LINES } from '../../model/plain/command-limits.js';
-import { accessOf } from '../gate/auth.js';
+import { shownWebhookSchema } from '../../model/webhook.js';
+import { accessOf, callerOf } from '../gate/auth.js';
+import { sendNoContent } from '../http/json-reply.js';
 import { defineRoute, type Route, wholeNumber } from '../http/route.js';
 
-const FILTERS = ['configuration', 'instance', 'node', 'cause'] as const;
+const FILTERS = ['configuration', 'instance', 'node'] as const;
 const sinceSchema = wholeNumber(0, Number.MAX_SAFE_INTEGER).optional();
 
 export const eventRoutes: readonly Route[] = [
@@ -59,17 +67,39 @@ export const eventRoutes: readonly Route[] = [
     }),
     answers: { 200: { description: 'ends', schema: z.array(shownExitSchema) } },
     handle: ({ query, request }, { exits }) => {
-      const { since = 0, limit, lines, ...wanted } = query;
+      const { since = 0, limit, lines, cause, ...wanted } = query;
       const access = accessOf(request);
       const isWanted = (exit: ExitRecord): boolean =>
         (access?.sees(exit.configuration) ?? true) &&
         exit.at >= since &&
-        FILTERS.every((field) => wanted[field] === undefined || wanted[field] === exit[field]);
+        FILTERS.every((field) => wanted[field] === undefined || wanted[field] === exit[field]) &&
+        (cause === undefined || kindOf(exit) === cause);
       return [...exits.entries()]
         .filter(([, { value }]) => isWanted(value))
         .sort(([, { value: a }], [, { value: b }]) => a.at - b.at)
         .slice(-limit)
         .map(([id, { value }]) => shownExit(id, value, lines));
+    },
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/webhooks',
+    scope: 'READ',
+    summary: 'The webhooks of the leader, and how far each has come.',
+    answers: { 200: { description: 'webhooks', schema: z.array(shownWebhookSchema) } },
+    handle: (_call, { webhooks }) => [...webhooks()],
+  }),
+  defineRoute({
+    method: 'POST',
+    path: '/webhooks/:name/test',
+    scope: 'OPERATE',
+    summary: 'Sends a notice of no event to the receiver of a webhook.',
+    errors: ['DRV_WEBHOOK_UNKNOWN', 'DRV_WEBHOOK_FAILED'],
+    params: z.object({ name: z.string().describe('name of the file without .json') }),
+    answers: { 204: { description: 'the receiver took it' } },
+    handle: async ({ params, request }, { led }, reply) => {
+      await led().notices.test(params.name, callerOf(request) ?? 'nobody');
+      sendNoContent(reply);
     },
   }),
 ];

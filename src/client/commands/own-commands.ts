@@ -16,7 +16,7 @@ import { lengthOfTime, wholeNumber } from '../../command-tree/parsers.js';
 import { plainLines } from '../../command-tree/printed-text.js';
 import { ClientError, usageError } from '../../command-tree/runs/client-error.js';
 import type { LogPoint } from '../../logs/log-batch.js';
-import { DEFAULT_LOG_LINES, EXIT_CAUSES, MOST_EXIT_LINES } from '../../model/plain/command-limits.js';
+import { DEFAULT_LOG_LINES, MOST_EXIT_LINES } from '../../model/plain/command-limits.js';
 import { SHELLS, type Shell, scriptOf } from '../completion/scripts.js';
 import type { TargetOptions } from '../contexts/choose-target.js';
 import { COMMIT_GOALS, type CommitGoal, GOALS, type Goal, KINDS } from '../live/states.js';
@@ -236,9 +236,6 @@ function addExits(program: Command, host: ClientHost): void {
   const command = program
     .command('exits [configuration]')
     .description('how instances ended that nobody asked to end, newest last, each with its last lines')
-    .option('--instance <id>', 'only of this instance')
-    .option('--node <id>', 'only on this node')
-    .addOption(new Option('--cause <cause>', 'only of this cause').choices(EXIT_CAUSES))
     .option('--since <when>', 'only from a time (2026-01-31T12:00:00Z) or an age (10m) on', logPoint)
     .option(
       '-n, --lines <count>',
@@ -247,20 +244,17 @@ function addExits(program: Command, host: ClientHost): void {
       3,
     );
   host.addShown(command);
-  command.action(async (configuration: string | undefined, options: ClientOptions & ExitsOptions) => {
-    const { instance, node, cause, lines } = options;
-    const { printExits } = await import('../live/events.js');
-    const api = await host.open(options);
-    const since = sinceOf(options.since, api.now);
-    const wanted = { configuration, instance, node, cause, since, lines };
-    await printExits(api, wanted, options.output === 'json', await host.liveOutput());
-  });
-}
-
-interface ExitsOptions extends EventsOptions {
-  readonly instance?: string;
-  readonly cause?: string;
-  readonly lines: number;
+  command.action(
+    async (
+      configuration: string | undefined,
+      options: ClientOptions & Pick<EventsOptions, 'since'> & { readonly lines: number },
+    ) => {
+      const { printExits } = await import('../live/events.js');
+      const api = await host.open(options);
+      const wanted = { configuration, since: sinceOf(options.since, api.now), lines: options.lines };
+      await printExits(api, wanted, options.output === 'json', await host.liveOutput());
+    },
+  );
 }
 
 function addTop(program: Command, host: ClientHost): void {

@@ -38,24 +38,14 @@ export async function printEvents(api: ApiClient, wanted: EventsWanted, output: 
   }
 }
 
-export interface ExitsWanted {
-  readonly configuration: string | undefined;
-  readonly instance: string | undefined;
-  readonly node: string | undefined;
-  readonly cause: string | undefined;
-  /** Unix milliseconds. */
-  readonly since: number | undefined;
-  readonly lines: number;
-}
-
-/** Prints the ends, the newest last, each with what it wrote last. */
+/** Prints the ends, the newest last, each with what it wrote last. `wanted`: the query. */
 export async function printExits(
   api: ApiClient,
-  wanted: ExitsWanted,
+  wanted: Readonly<Record<string, string | number | undefined>>,
   isJson: boolean,
   output: LiveOutput,
 ): Promise<void> {
-  const exits = await api.get<readonly ShownExit[]>(`/exits?${queryOf({ ...wanted })}`);
+  const exits = await api.get<readonly ShownExit[]>(`/exits?${queryOf(wanted)}`);
   const textOf = (exit: ShownExit): string => {
     if (isJson) return jsonLine(exit);
     const lines = (exit.lines ?? []).map((line) => `    | ${line}`);

@@ -78,12 +78,8 @@ async function putExit(instance: string, at: number, fields: Partial<ExitRecord>
     run: 1,
     revision: 'f00',
     at,
-    begunAt: null,
     code: 1,
     signal: null,
-    cause: 'exited',
-    detail: null,
-    mostMemoryBytes: null,
     players: null,
     lines: ['one', 'two', 'three', 'four'],
     ...fields,
@@ -93,7 +89,7 @@ async function putExit(instance: string, at: number, fields: Partial<ExitRecord>
 }
 
 it('lists ends by time with their last lines, filters them, and shows a restricted key its own', async () => {
-  await putExit('bbbbbb', 2000, { code: null, signal: 'SIGKILL', cause: 'signal' });
+  await putExit('bbbbbb', 2000, { code: null, signal: 'SIGKILL' });
   await putExit('aaaaaa', 1000);
   await putExit('cccccc', 3000, { configuration: 'survival', node: 'n2' });
   const exits = async (query: string, token = world.admin) => {

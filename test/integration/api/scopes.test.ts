@@ -59,6 +59,7 @@ READ GET /templates/:group/:name/files/* -
 READ GET /templates/:group/:name/users -
 READ GET /templates/sync -
 READ GET /watch filtered
+READ GET /webhooks -
 READ GET /whoami filtered
 READ POST /sessions filtered
 READ POST /sessions/codes filtered
@@ -83,6 +84,7 @@ OPERATE POST /rollouts/:name/pause configuration
 OPERATE POST /rollouts/:name/promote configuration
 OPERATE POST /rollouts/:name/resume configuration
 OPERATE POST /rollouts/:name/retry configuration
+OPERATE POST /webhooks/:name/test -
 ALL DELETE /cluster/nodes/:id -
 ALL DELETE /cluster/nodes/:id/cordon -
 ALL DELETE /cluster/tokens/:id -

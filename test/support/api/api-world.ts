@@ -433,6 +433,7 @@ export class ApiWorld {
       version: '0.0.0-test',
       events: this.events,
       exits: this.exits,
+      webhooks: () => [],
       instances: this.instances,
       instanceRevisions: this.#instanceRevisions,
       instanceWords: this.#instanceWords,
@@ -446,6 +447,7 @@ export class ApiWorld {
       hasKeys: () => this.hasKeys,
       leadership: new SoleLeadership({ nodeId: 'alpha', clusterAddress: 'alpha:6000', since: 0 }),
       led: () => ({
+        notices: { test: async () => undefined },
         creations: {
           create: async (configurationName) => {
             if (this.configurations.get(configurationName) === undefined)

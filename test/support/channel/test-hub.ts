@@ -48,7 +48,7 @@ export function intakeOver(
   return new StatusIntake({
     records,
     revisions,
-    exits: new ExitIntake({ ...state, lastLinesOf, metrics, logger: silent, now }),
+    exits: new ExitIntake({ ...state, lastLinesOf, metrics, now }),
     metrics,
     logger: silent,
     now,

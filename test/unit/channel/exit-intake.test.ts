@@ -3,7 +3,12 @@ import { pino } from 'pino';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { StatusIntake } from '../../../src/channel/master/status-intake.js';
 import type { Report } from '../../../src/channel/protocol/messages.js';
-import { EXITS_KEPT_MS, type ExitRecord, MOST_EXIT_LINES_BYTES } from '../../../src/model/exit-record.js';
+import {
+  EXITS_KEPT_MS,
+  type ExitRecord,
+  kindOf,
+  MOST_EXIT_LINES_BYTES,
+} from '../../../src/model/exit-record.js';
 import { MasterState } from '../../../src/state/master-state.js';
 import { instanceKey } from '../../../src/store/keys.js';
 import { Metrics } from '../../../src/telemetry/metrics.js';
@@ -67,8 +72,8 @@ it('keeps an end with what is known of it, and asks for its last lines', async (
       node: 'alpha',
       run: 3,
       code: 1,
-      cause: 'out-of-memory',
-      detail: 'killed: out of memory',
+      kind: 'out-of-memory',
+      cause: 'killed: out of memory',
       players: 7,
       begunAt: 5,
       mostMemoryBytes: 9000,
@@ -84,7 +89,7 @@ it('keeps each end once, however often it is named, and every end that a replace
   await take(end(4, { code: null, signal: 'SIGKILL' }), end(3, { code: null }), end(2), end(1));
   expect(
     exits()
-      .map(({ run, cause }) => [run, cause])
+      .map((exit) => [exit.run, kindOf(exit)])
       .sort(),
   ).toEqual([
     [1, 'exited'],
