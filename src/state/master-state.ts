@@ -7,6 +7,7 @@ import type { ConfigurationHistory } from '../model/configuration-history.js';
 import type { ConfigurationOverrides } from '../model/configuration-overrides.js';
 import type { EventRecord } from '../model/event.js';
 import type { ExitRecord } from '../model/exit-record.js';
+import type { CloneRecord } from '../model/git-standing.js';
 import { hasEndedByItself, type InstanceRecord, type InstanceState, instanceOf } from '../model/instance.js';
 import { type InstanceWord, wordOf } from '../model/instance-word.js';
 import type { NodeRecord } from '../model/node.js';
@@ -40,6 +41,8 @@ export class MasterState {
   readonly histories: Mirror<ConfigurationHistory>;
   /** The changes of callers, where Drover does not write the files. */
   readonly overrides: Mirror<ConfigurationOverrides>;
+  /** The newest commits of clones. */
+  readonly clones: Mirror<CloneRecord>;
   /** The last events, for people. */
   readonly events: Mirror<EventRecord>;
   /** The ends that nobody asked for. */
@@ -103,6 +106,7 @@ export class MasterState {
     this.revisions = mirror(PREFIX.revisions, (value) => RECORD_SCHEMAS.revisions.parse(value));
     this.histories = mirror(PREFIX.histories, (value) => RECORD_SCHEMAS.histories.parse(value));
     this.overrides = mirror(PREFIX.overrides, (value) => RECORD_SCHEMAS.overrides.parse(value));
+    this.clones = mirror(PREFIX.clones, (value) => RECORD_SCHEMAS.clones.parse(value));
     this.events = mirror(PREFIX.events, (value) => RECORD_SCHEMAS.events.parse(value));
     this.exits = mirror(PREFIX.exits, (value) => RECORD_SCHEMAS.exits.parse(value));
     this.notices = mirror(PREFIX.notices, (value) => RECORD_SCHEMAS.notices.parse(value));
@@ -174,7 +178,8 @@ export class MasterState {
     const { instances, configurations, revisions, histories, overrides, nodes, rollouts, keys, sessions } =
       this;
     const records = [instances, configurations, revisions, histories, overrides, nodes, rollouts, keys];
-    return [...records, sessions, this.events, this.exits, this.notices, ...this.#credentials];
+    const told = [this.events, this.exits, this.notices];
+    return [...records, sessions, this.clones, ...told, ...this.#credentials];
   }
 }
 
