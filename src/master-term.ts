@@ -7,8 +7,10 @@ import { EventRecorder } from '../controllers/master/events/recorder.js';
 import { BusyPorts } from '../controllers/master/placement/busy-ports.js';
 import { FleetChanges } from '../controllers/master/placement/fleet-changes.js';
 import { PlacementLedger } from '../controllers/master/placement/ledger.js';
+import type { ReconcilersOptions } from '../controllers/master/reconcilers.js';
 import { buildMasterControllers, type MasterControllers } from '../controllers/master/register.js';
 import type { BeatBook } from './channel/master/beat-book.js';
+import { ExitIntake } from './channel/master/exit-intake.js';
 import { Hub } from './channel/master/hub.js';
 import { StatusIntake } from './channel/master/status-intake.js';
 import type { UsageBook } from './channel/master/usage-book.js';
@@ -38,7 +40,7 @@ export interface TemplateSource extends TreeServer {
 }
 
 /** The values that each term is made from. */
-export interface TermOptions extends Ambient {
+export interface TermOptions extends Ambient, Pick<ReconcilersOptions, 'readWebhooks' | 'send'> {
   readonly clusterName: string;
   readonly address: MessageOf<'welcome'>['master'];
   readonly leadership: Pick<Leadership, 'masters' | 'onChange'>;
@@ -63,8 +65,8 @@ interface Lasting {
   readonly beats: BeatBook;
   readonly usage: UsageBook;
   readonly holdings: Holdings;
-  /** See `Rollouts`. */
-  readonly lastLinesOf: (id: string) => Promise<readonly string[]>;
+  /** The last lines of the run that ended at this time; absent: of the last run that ended by itself. */
+  readonly lastLinesOf: (id: string, at?: number) => Promise<readonly string[]>;
 }
 
 /**
@@ -152,7 +154,8 @@ export class MasterTerm {
   #buildHub(busyPorts: BusyPorts, { epoch }: Pick<Term, 'epoch'>): Hub {
     const { templates, clock, logger, metrics, clusterName, address, issueInstanceToken, leadership } =
       this.#options;
-    const { state, beats, usage } = this.#lasting;
+    const { state, beats, usage, lastLinesOf } = this.#lasting;
+    const now = (): number => clock.now();
     return new Hub({
       clusterName,
       master: address,
@@ -167,9 +170,10 @@ export class MasterTerm {
       intake: new StatusIntake({
         records: state.instanceRecords,
         revisions: state.revisions,
+        exits: new ExitIntake({ ...state, lastLinesOf, metrics, now }),
         metrics,
         logger,
-        now: () => clock.now(),
+        now,
         onBusyPort: (nodeId, port, protocol) => busyPorts.add(nodeId, port, protocol),
       }),
       beats,

@@ -20,7 +20,7 @@ import type { Part } from './loop/lifecycle.js';
 import { Holdings, MasterTerm, type TermOptions } from './master-term.js';
 import { DroverError } from './model/errors.js';
 import type { NewEvent } from './model/event.js';
-import { MOST_FAILURE_LINES } from './model/rollout.js';
+import { MOST_EXIT_LINES } from './model/plain/command-limits.js';
 import type { InstanceUsage } from './model/run/instance-usage.js';
 import type { TreeResult } from './model/template.js';
 import { InstanceWriter } from './state/instance-writes.js';
@@ -151,11 +151,14 @@ export class Master implements Part {
     return nodeId === undefined ? undefined : this.usage.get(nodeId, id);
   }
 
-  /** The last lines of the last run that ended by itself; empty when the node of the instance does not tell. */
-  readonly lastLinesOf = async (id: string): Promise<readonly string[]> => {
-    const asked = this.explainer(NO_FILES).runs(id, MOST_FAILURE_LINES);
+  /**
+   * The last lines of the run that ended at this time, or of the last one that ended by itself; empty when the node of the
+   * instance does not tell.
+   */
+  readonly lastLinesOf = async (id: string, at?: number): Promise<readonly string[]> => {
+    const asked = this.explainer(NO_FILES).runs(id, MOST_EXIT_LINES);
     const { runs } = await asked.catch(() => ({ runs: [] }));
-    return runs.find(({ wasAsked }) => !wasAsked)?.lastLines ?? [];
+    return runs.find((run) => (at === undefined ? !run.wasAsked : run.at === at))?.lastLines ?? [];
   };
 
   /** Explains instances, configurations and nodes. */

@@ -4,6 +4,7 @@
  */
 
 import type { BeatBook } from '../../src/channel/master/beat-book.js';
+import type { Webhooks } from '../../src/configuration-files/read-webhooks.js';
 import type { Clock } from '../../src/loop/clock.js';
 import type { ConfigurationRecord } from '../../src/model/configuration.js';
 import type { PlannedContent } from '../../src/operations/plan/forecast.js';
@@ -19,6 +20,7 @@ import { forecast } from './forecast/forecaster.js';
 import { Heartbeat } from './heartbeat/reconciler.js';
 import { InstanceCleanup } from './instance-cleanup/reconciler.js';
 import { MinimumService } from './minimum-service/reconciler.js';
+import { Notices, type NoticesOptions } from './notice/reconciler.js';
 import { Placement, type PlacementOptions } from './placement/reconciler.js';
 import { Mover } from './replacement/mover.js';
 import { Replacements } from './replacement/reconciler.js';
@@ -47,6 +49,10 @@ export interface ReconcilersOptions {
   readonly templateDigest: (group: string, name: string, storage: string) => Promise<string | null>;
   /** See `Rollouts`. */
   readonly lastLinesOf?: (id: string) => Promise<readonly string[]>;
+  /** Default: there are no webhooks. */
+  readonly readWebhooks?: (() => Promise<Webhooks>) | undefined;
+  /** Sends a notice. Default: over the network. */
+  readonly send?: NoticesOptions['send'];
   readonly metrics: Metrics;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -160,6 +166,11 @@ export function buildReconcilers(options: ReconcilersOptions, wakes: ReconcilerW
     }),
     creations,
     updates,
+    notices: new Notices({
+      ...options,
+      ...state,
+      readWebhooks: options.readWebhooks ?? (async () => new Map()),
+    }),
     contents: new Contents({ ...state, updates, logger }),
     rollouts,
   };

@@ -8,7 +8,7 @@ import { Controller } from '../../src/loop/controller.js';
 import type { Part } from '../../src/loop/lifecycle.js';
 import type { Reconciler } from '../../src/loop/reconciler.js';
 import { messageOf } from '../../src/model/errors.js';
-import { configurationKey, instanceKey, revisionKey } from '../../src/store/keys.js';
+import { configurationKey, instanceKey, PREFIX, revisionKey } from '../../src/store/keys.js';
 import type { MirrorReader } from '../../src/store/mirror.js';
 import { RepeatedLog } from '../../src/telemetry/repeated-log.js';
 import { TreeUnsteady } from '../../src/templates/tree/tree.js';
@@ -19,6 +19,7 @@ import { wakesOfInstance } from './wake/instance-wakes.js';
 import {
   wakesOfConfiguration,
   wakesOfContact,
+  wakesOfExit,
   wakesOfHistory,
   wakesOfNode,
   wakesOfRevision,
@@ -27,6 +28,8 @@ import {
 import { wakesOfNewPlace, wakesOfTemplates } from './wake/shared-wakes.js';
 import { type Change, type ControllerName, type Wake, type WakeFacts, wakeFactsOf } from './wake/wake.js';
 
+/** The wake when there may be an event to tell. */
+const TELL: readonly Wake[] = [{ controller: 'notice', key: 'all', when: 0 }];
 /** How many record writes may be under way together, so that they share one commit. */
 const WRITES_AT_ONCE = 512;
 
@@ -41,7 +44,10 @@ interface MasterControllersOptions extends ReconcilersOptions {
 
 export interface MasterControllers
   extends Part,
-    Pick<Reconcilers, 'minimumService' | 'drains' | 'rollouts' | 'forecaster' | 'creations' | 'updates'> {
+    Pick<
+      Reconcilers,
+      'minimumService' | 'drains' | 'rollouts' | 'forecaster' | 'creations' | 'updates' | 'notices'
+    > {
   /** The controllers' present knowledge, for `why`. */
   readonly decisions: Decisions;
   /** Called when templates appeared, changed or went. Wakes everything that waits for a place or a template. */
@@ -124,6 +130,9 @@ function followAll(
   follow(state.revisions, (change) => wakesOfRevision(change, facts));
   follow(state.nodes, (change) => wakesOfNode(change, facts));
   follow(state.rollouts, (change) => wakesOfRollout(change, facts));
+  follow(state.exits, wakesOfExit);
+  follow(state.events, () => TELL);
+  follow(state.notices, () => TELL);
   beats.onContactChange((nodeId) => wake(wakesOfContact(nodeId)));
 }
 
@@ -150,8 +159,10 @@ function registerAll(
       ...ids(instances).map(instanceKey),
       ...[...state.endedByConfiguration.keys()].map(configurationKey),
       ...[...ids(revisions), ...revisions.setAside.keys()].map(revisionKey),
+      PREFIX.exits,
     ]),
     rollout: register(options, reconcilers.rollouts, () => rolloutKeys(state)),
+    notice: register(options, reconcilers.notices, () => ['all']),
     content: register(options, reconcilers.contents, () => ids(instances), WRITES_AT_ONCE),
   };
 }

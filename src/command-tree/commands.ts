@@ -27,6 +27,7 @@ export const GROUPS: Readonly<Record<string, string>> = {
   key: 'keys of the API',
   session: 'sessions of browsers and people, made with a key',
   extension: 'extensions of this node',
+  webhook: 'webhooks: where events are told',
 };
 
 const COMMANDS = {

@@ -88,26 +88,46 @@ export function parseConfigurationFile(
         : { problems: one([EXTENDS], fault) };
     if (!('problems' in checked))
       return { parsed: parsedOf(checked, warningsIn(checked.oddities, positionsOf)) };
-    const { more } = checked.problems;
-    const placed = inOrder(checked.problems, positionsOf);
-    const field = fieldName(placed[0]?.path ?? []);
-    const { line, column } = placed[0] ?? { line: 1, column: 1 };
     const name = nameIn(value);
-    return {
-      error: {
-        file,
-        ...(name !== undefined && { name }),
-        line,
-        column,
-        field: field === '' ? null : field,
-        message: problemsText({ first: placed, more }),
-      },
-    };
+    const error = faultIn(file, checked.problems, positionsOf);
+    return { error: name === undefined ? error : { ...error, name } };
   } catch (error) {
-    if (!(error instanceof JsonTextError)) throw error;
-    const { line, column, message } = error;
-    return { error: { file, line, column, field: null, message: `not valid JSON: ${message}` } };
+    return { error: textFault(file, error) };
   }
+}
+
+/** Reads the text of another file by `read` (`readerOf`): its value, or its first faults with their place. */
+export function parseJsonFile<T>(
+  file: string,
+  text: string,
+  read: ReturnType<typeof readerOf<T>>,
+): { readonly data: T } | { readonly error: ConfigurationFileError } {
+  try {
+    const { value, positionsOf } = readJsonText(text);
+    const result = read(value);
+    return 'data' in result ? result : { error: faultIn(file, result.problems, positionsOf) };
+  } catch (error) {
+    return { error: textFault(file, error) };
+  }
+}
+
+function faultIn(
+  file: string,
+  problems: Findings,
+  positionsOf: WholeText['positionsOf'],
+): ConfigurationFileError {
+  const placed = inOrder(problems, positionsOf);
+  const field = fieldName(placed[0]?.path ?? []);
+  const { line, column } = placed[0] ?? { line: 1, column: 1 };
+  const message = problemsText({ first: placed, more: problems.more });
+  return { file, line, column, field: field === '' ? null : field, message };
+}
+
+/** The fault of a text that is no JSON. Throws any other error. */
+function textFault(file: string, error: unknown): ConfigurationFileError {
+  if (!(error instanceof JsonTextError)) throw error;
+  const { line, column, message } = error;
+  return { file, line, column, field: null, message: `not valid JSON: ${message}` };
 }
 
 interface FileFacts {

@@ -12,6 +12,7 @@ import { ApiServer } from '../api/server.js';
 import { doorOf } from '../channel/master/leader-tunnel.js';
 import { askForLeftDirectories } from '../channel/services/left-directories.js';
 import { KnownMasters } from '../channel/wrapper/known-masters.js';
+import { readWebhooks } from '../configuration-files/read-webhooks.js';
 import { Commands } from '../console/commands.js';
 import { Master } from '../master.js';
 import type { Configuration } from '../model/configuration.js';
@@ -194,6 +195,7 @@ async function lay(assembly: Assembly, before?: Pick<WithoutState, 'waitFor' | '
     store,
     // When masters share the records, only the records count, not the files of one master.
     ...(!isShared && { isInForce: (record) => files.isInForce(record) }),
+    readWebhooks: () => readWebhooks(join(paths.root, 'webhooks')),
     templates: templates.sources,
     issueInstanceToken: (id, createdAt) => tokens.issue(id, createdAt),
     revokeNode: (id, options) => cluster.members.revoke(id, options),
@@ -281,6 +283,7 @@ function buildDependencies(
     usageOfNode: (nodeId) => sumOfUsage(master.usage.ofNode(nodeId)),
     drainOf: (nodeId) => master.term?.controllers.drains.progressOf(nodeId),
     serviceOf: (name) => master.term?.controllers.decisions.serviceOf(name),
+    webhooks: () => master.term?.controllers.notices.list() ?? [],
     explainer: master.explainer(files),
     unreadable: () => state.unreadable(),
     audit,

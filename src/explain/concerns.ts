@@ -94,7 +94,7 @@ export function concernsOf(facts: ConcernFacts): Concern[] {
 
 /** True for a fault of a single configuration file, not of a directory, the store or a template. */
 export function isOfConfiguration(file: string): boolean {
-  return file.endsWith('.json') && !file.endsWith('*.json') && !file.startsWith('templates/');
+  return file.endsWith('.json') && !file.endsWith('*.json') && !/^(templates|webhooks)\//.test(file);
 }
 
 type Told = Pick<Concern, 'kind' | 'tone' | 'word' | 'text'>;

@@ -12,7 +12,7 @@ import type { ServiceView } from './decisions.js';
 import type { ConfigurationExplanation, ExplainedFile } from './explanation.js';
 import type { ConfigurationFacts, InstanceFacts, Story } from './facts.js';
 import { describeFault, isOfOneFile, sentence, warningTexts } from './files.js';
-import { placesOf, storyOfInstance } from './instance.js';
+import { noteOfEnd, placesOf, storyOfInstance } from './instance.js';
 
 const MOST_NAMED_CHARS = 200;
 const MOST_OVERRIDES = 20;
@@ -204,6 +204,7 @@ function* notesOf(facts: ConfigurationFacts, now: number): Generator<string> {
   ))
     yield `Warning: ${sentence(text)}`;
   for (const override of facts.overrides.slice(0, MOST_OVERRIDES)) yield overrideText(override, now);
+  for (const exit of facts.lastExits) yield noteOfEnd(exit, now);
   const resting = restingOf(facts);
   if (resting > 0)
     yield `${countText(resting, 'static instance was', 'static instances were')} stopped on request and ${resting === 1 ? 'counts' : 'count'} all the same.`;

@@ -12,6 +12,7 @@ import type {
 } from '../model/configuration.js';
 import { type ShownOverride, shownOverrides } from '../model/configuration-overrides.js';
 import { nodeDisconnected } from '../model/errors.js';
+import { lastExits } from '../model/exit-record.js';
 import { hasDoneItsWork, type InstanceRecord, isServing } from '../model/instance.js';
 import type { NodeRecord } from '../model/node.js';
 import type { DrainProgress } from '../model/node-drain.js';
@@ -65,6 +66,7 @@ interface ExplainerOptions
     | 'nodes'
     | 'overrides'
     | 'rollouts'
+    | 'exits'
     | 'instancesByConfiguration'
     | 'instancesByNode'
   > {
@@ -109,7 +111,8 @@ export class Explainer {
       const shared = this.#shared(after.value.configurationName);
       const facts = this.#factsOf(after.value, answers, shared);
       const move = this.#options.decisions.moveOf(id);
-      return explainInstance({ ...facts, move }, this.#options.clock.now());
+      const ends = lastExits(this.#options.exits.entries(), ({ instance }) => instance === id);
+      return explainInstance({ ...facts, move, lastExits: ends }, this.#options.clock.now());
     }
   }
 
@@ -163,6 +166,7 @@ export class Explainer {
         }),
         instancesTotal: all.size,
         unreadable: [...setAsideOf(this.#options.instances.setAside, name)].map(([id]) => id),
+        lastExits: lastExits(this.#options.exits.entries(), (exit) => exit.configuration === name),
         wanted: wanted.length,
         online: wanted.filter(isServing).length,
       },

@@ -5,6 +5,7 @@ import type {
   ConfigurationRecord,
 } from '../model/configuration.js';
 import type { ShownOverride } from '../model/configuration-overrides.js';
+import type { ExitRecord } from '../model/exit-record.js';
 import type { FileInGit, GitStanding } from '../model/git-standing.js';
 import type { InstanceRecord } from '../model/instance.js';
 import type { NodeRecord } from '../model/node.js';
@@ -36,6 +37,8 @@ export interface InstanceFacts {
   /** The meaning of its node's drain for the instance, in words; absent: the node is not being drained. */
   readonly move?: string | undefined;
   readonly answer: NodeAnswer;
+  /** The last ends that nobody asked for, newest first. Absent: not asked for. */
+  readonly lastExits?: readonly ExitRecord[];
 }
 
 /** The file of a configuration in its git work tree. */
@@ -70,6 +73,8 @@ export interface ConfigurationFacts {
   readonly instancesTotal: number;
   /** Ids of instances whose records cannot be read. `instances` does not have them. */
   readonly unreadable: readonly string[];
+  /** The last ends that nobody asked for, newest first. */
+  readonly lastExits: readonly ExitRecord[];
   /** How many instances should run; `online` counts those of them that are ONLINE. */
   readonly wanted: number;
   readonly online: number;

@@ -1,9 +1,10 @@
 /** Explains an instance: one story out of the facts, the numbers beside it, and notes. Pure. */
+import type { ExitRecord } from '../model/exit-record.js';
 import { hasFinished, isAtRest } from '../model/instance.js';
 import type { NodeCondition } from '../model/node.js';
 import type { DescribedExit } from '../model/run/instance-description.js';
 import { publicPid } from '../model/run/run-identity.js';
-import { cutText } from '../model/words.js';
+import { cutText, durationText, endText } from '../model/words.js';
 import { leftOfInstance } from '../state/left-of-record.js';
 import type { SetAside } from '../store/mirror.js';
 import { toPlainText } from '../telemetry/plain-text.js';
@@ -29,7 +30,7 @@ export function explainInstance(facts: InstanceFacts, now: number): InstanceExpl
     verdict: `${record.id} (${record.configurationName}) ${says}.`,
     next,
     advice,
-    notes: [...notesOf(facts)],
+    notes: [...notesOf(facts, now)],
     isSettled,
     desired: desired.goal,
     actual: status.state,
@@ -93,7 +94,14 @@ function storyOfRecord({ record }: InstanceFacts): Story {
   };
 }
 
-function* notesOf(facts: InstanceFacts): Generator<string> {
+/** An end that nobody asked for, from the records: also of an instance or a node that is gone. */
+export function noteOfEnd(exit: ExitRecord, now: number): string {
+  const last = exit.lines?.findLast((line) => line.trim() !== '');
+  const said = last === undefined ? '' : `; its last line: ${cutText(last.trim(), LONGEST_LINE)}`;
+  return `${exit.instance} ${endText(exit)} ${durationText(Math.max(0, now - exit.at))} ago, unasked${said}`;
+}
+
+function* notesOf(facts: InstanceFacts, now: number): Generator<string> {
   const { record, node, configuration, fileErrors, fileWarnings, answer, move } = facts;
   const { configurationName: name, status } = record;
   // Show the message of an instance that is up and well as a note of its node.
@@ -110,6 +118,8 @@ function* notesOf(facts: InstanceFacts): Generator<string> {
       : `Its configuration ${name} was removed: nothing replaces this instance.`;
   } else if (configuration.hash !== record.revision) yield noteOfOlder(record);
   for (const error of fileErrors) yield describeFault(error, configuration);
+  // A node that answers tells its own ends, with their last lines.
+  if (answer.kind !== 'answered') for (const exit of facts.lastExits ?? []) yield noteOfEnd(exit, now);
   if (record.status.warning !== undefined) yield `Warning: ${sentence(record.status.warning)}`;
   // Leave warnings of the file out for an instance of an older content.
   if (configuration?.hash === record.revision)

@@ -3,11 +3,11 @@ import { z } from 'zod';
 import { countText } from './words.js';
 
 /** How many events are kept. */
-export const MAX_EVENTS = 500;
+export const MAX_EVENTS = 1000;
 /** How many ids of instances an event names. */
 export const MAX_EVENT_INSTANCES = 10;
 
-const eventKindSchema = z.enum([
+export const eventKindSchema = z.enum([
   'made',
   'up',
   'crashed',

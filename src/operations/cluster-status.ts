@@ -2,14 +2,16 @@
 
 import { z } from 'zod';
 import { apiCertificateSchema } from '../channel/trust/api-certificate.js';
+import { faultOf } from '../configuration-files/directory.js';
 import { CONCERN_KINDS, concernsOf } from '../explain/concerns.js';
 import { HEALTH_STATES } from '../explain/health-states.js';
 import type { Leader } from '../leadership/leadership.js';
-import { configurationFileErrorSchema } from '../model/configuration.js';
+import { type ConfigurationFileError, configurationFileErrorSchema } from '../model/configuration.js';
 import { shownInstanceId } from '../model/names.js';
 import { nodeConditionSchema, runtimeOfferSchema } from '../model/node.js';
 import { drainProgressSchema } from '../model/node-drain.js';
 import { countBy } from '../model/plain/count-by.js';
+import { countText } from '../model/words.js';
 import { visibleInstances } from '../state/instance-writes.js';
 import { listHealth } from './configuration-health.js';
 import { listConfigurations, listRemoved, removedConfigurationSchema } from './configuration-list.js';
@@ -121,7 +123,7 @@ export function listNodes(needs: Reads, sees?: (configurationName: string) => bo
 
 export function clusterStatus(needs: Reads): ClusterStatus {
   const nodes = listNodes(needs);
-  const brokenFiles = [...needs.configurationFiles.errors()];
+  const brokenFiles = [...needs.configurationFiles.errors(), ...webhookFaults(needs)];
   const unreadableRecords = [...needs.unreadable()];
   const apiCertificate = needs.apiCertificate?.describe(needs.clock.now()) ?? null;
   return {
@@ -145,6 +147,14 @@ export function clusterStatus(needs: Reads): ClusterStatus {
     unreadableRecords,
     apiCertificate,
   };
+}
+
+function webhookFaults({ webhooks }: Reads): ConfigurationFileError[] {
+  return webhooks().flatMap(({ name, problem, failingSince, waiting, lost }) => {
+    const events = `; ${countText(waiting, 'event waits', 'events wait')}, ${lost} given up`;
+    const message = `${problem}${failingSince === null ? '' : events}`;
+    return problem === null ? [] : [faultOf(`webhooks/${name}.json`, message)];
+  });
 }
 
 function describeLeader(leader: Leader | null): ClusterStatus['leader'] {

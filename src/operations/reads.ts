@@ -18,6 +18,7 @@ import type { Configuration, ConfigurationRecord } from '../model/configuration.
 import type { ConfigurationHistory } from '../model/configuration-history.js';
 import type { ConfigurationOverrides } from '../model/configuration-overrides.js';
 import type { EventRecord } from '../model/event.js';
+import type { ExitRecord } from '../model/exit-record.js';
 import type { InstanceRecord } from '../model/instance.js';
 import type { InstanceWord } from '../model/instance-word.js';
 import type { NodeConfiguration, NodeRecord } from '../model/node.js';
@@ -25,6 +26,7 @@ import type { DrainProgress } from '../model/node-drain.js';
 import type { RolloutRecord } from '../model/rollout.js';
 import type { InstanceUsage } from '../model/run/instance-usage.js';
 import type { KeptDirectory } from '../model/run/left-directory.js';
+import type { ShownWebhook } from '../model/webhook.js';
 import type { InstanceCounts } from '../state/instance-counts.js';
 import type { UnreadableRecord } from '../state/master-state.js';
 import type { LookupReader } from '../store/lookup.js';
@@ -49,6 +51,9 @@ export interface Reads {
   readonly overrides: MirrorReader<ConfigurationOverrides>;
   readonly rollouts: MirrorReader<RolloutRecord>;
   readonly events: MirrorReader<EventRecord>;
+  readonly exits: MirrorReader<ExitRecord>;
+  /** The webhooks, where this master leads. */
+  readonly webhooks: () => readonly ShownWebhook[];
   readonly nodes: MirrorReader<NodeRecord>;
   readonly keys: MirrorReader<ApiKeyRecord>;
   readonly sessions: MirrorReader<SessionRecord>;

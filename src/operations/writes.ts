@@ -2,6 +2,7 @@
  * The changes that operations and routes ask of the master. Each one records a desired state, or reaches one instance,
  * template or key.
  */
+
 import type { KeyWriter } from '../access/key-writer.js';
 import type { SessionWriter } from '../access/session-writer.js';
 import type { InstanceStreams } from '../channel/services/instance-streams.js';
@@ -53,6 +54,8 @@ interface Deciders {
     updateWhenEmpty(id: string): Promise<string | undefined>;
   };
   readonly forecaster: Forecaster;
+  /** Sends a notice of no event to the receiver of a webhook. */
+  readonly notices: { test(name: string, by: string): Promise<void> };
 }
 
 export interface Writes {

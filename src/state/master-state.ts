@@ -6,11 +6,13 @@ import type { Configuration, ConfigurationRecord } from '../model/configuration.
 import type { ConfigurationHistory } from '../model/configuration-history.js';
 import type { ConfigurationOverrides } from '../model/configuration-overrides.js';
 import type { EventRecord } from '../model/event.js';
+import type { ExitRecord } from '../model/exit-record.js';
 import type { CloneRecord } from '../model/git-standing.js';
 import { hasEndedByItself, type InstanceRecord, type InstanceState, instanceOf } from '../model/instance.js';
 import { type InstanceWord, wordOf } from '../model/instance-word.js';
 import type { NodeRecord } from '../model/node.js';
 import type { RolloutRecord } from '../model/rollout.js';
+import type { NoticeRecord } from '../model/webhook.js';
 import { decoderOf } from '../store/decoder.js';
 import { EPOCH_BASE, lineOf, type StoreLine } from '../store/epoch-base.js';
 import { instanceKey, nodeKey, PREFIX, rolloutKey } from '../store/keys.js';
@@ -43,6 +45,10 @@ export class MasterState {
   readonly clones: Mirror<CloneRecord>;
   /** The last events, for people. */
   readonly events: Mirror<EventRecord>;
+  /** The ends that nobody asked for. */
+  readonly exits: Mirror<ExitRecord>;
+  /** How far each webhook has come. */
+  readonly notices: Mirror<NoticeRecord>;
   readonly nodes: Mirror<NodeRecord>;
   /** The rollouts by the name of the configuration. */
   readonly rollouts: Mirror<RolloutRecord>;
@@ -102,6 +108,8 @@ export class MasterState {
     this.overrides = mirror(PREFIX.overrides, (value) => RECORD_SCHEMAS.overrides.parse(value));
     this.clones = mirror(PREFIX.clones, (value) => RECORD_SCHEMAS.clones.parse(value));
     this.events = mirror(PREFIX.events, (value) => RECORD_SCHEMAS.events.parse(value));
+    this.exits = mirror(PREFIX.exits, (value) => RECORD_SCHEMAS.exits.parse(value));
+    this.notices = mirror(PREFIX.notices, (value) => RECORD_SCHEMAS.notices.parse(value));
     this.nodes = mirror(PREFIX.nodes, (value) => RECORD_SCHEMAS.nodes.parse(value));
     this.rollouts = mirror(PREFIX.rollouts, (value) => RECORD_SCHEMAS.rollouts.parse(value));
     this.keys = mirror(PREFIX.keys, (value) => RECORD_SCHEMAS.keys.parse(value));
@@ -170,7 +178,8 @@ export class MasterState {
     const { instances, configurations, revisions, histories, overrides, nodes, rollouts, keys, sessions } =
       this;
     const records = [instances, configurations, revisions, histories, overrides, nodes, rollouts, keys];
-    return [...records, sessions, this.clones, this.events, ...this.#credentials];
+    const told = [this.events, this.exits, this.notices];
+    return [...records, sessions, this.clones, ...told, ...this.#credentials];
   }
 }
 

@@ -7,12 +7,14 @@ import { configurationRecordSchema, configurationSchema } from '../model/configu
 import { configurationHistorySchema } from '../model/configuration-history.js';
 import { configurationOverridesSchema } from '../model/configuration-overrides.js';
 import { eventRecordSchema } from '../model/event.js';
+import { exitRecordSchema } from '../model/exit-record.js';
 import { cloneRecordSchema } from '../model/git-standing.js';
 import { instanceRecordSchema } from '../model/instance.js';
 import { nodeRecordSchema } from '../model/node.js';
 import { problemOf } from '../model/public-message.js';
 import { rolloutRecordSchema } from '../model/rollout.js';
 import { templateRecordSchema } from '../model/template.js';
+import { noticeRecordSchema } from '../model/webhook.js';
 import { PREFIX } from '../store/keys.js';
 import type { Entry } from '../store/store.js';
 
@@ -23,6 +25,8 @@ export const RECORD_SCHEMAS = {
   histories: configurationHistorySchema,
   overrides: configurationOverridesSchema,
   events: eventRecordSchema,
+  exits: exitRecordSchema,
+  notices: noticeRecordSchema,
   instances: instanceRecordSchema,
   rollouts: rolloutRecordSchema,
   keys: apiKeyRecordSchema,

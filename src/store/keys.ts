@@ -6,6 +6,8 @@ export const PREFIX = {
   histories: 'history/',
   overrides: 'overrides/',
   events: 'events/',
+  exits: 'exits/',
+  notices: 'notices/',
   instances: 'instances/',
   rollouts: 'rollouts/',
   keys: 'keys/',
@@ -23,6 +25,8 @@ export const revisionKey = (hash: string): string => PREFIX.revisions + hash;
 export const historyKey = (name: string): string => PREFIX.histories + name;
 export const overridesKey = (name: string): string => PREFIX.overrides + name;
 export const eventKey = (id: string): string => PREFIX.events + id;
+export const exitKey = (id: string): string => PREFIX.exits + id;
+export const noticeKey = (webhook: string): string => PREFIX.notices + webhook;
 export const instanceKey = (id: string): string => PREFIX.instances + id;
 export const rolloutKey = (configurationName: string): string => PREFIX.rollouts + configurationName;
 export const apiKeyKey = (label: string): string => PREFIX.keys + label;

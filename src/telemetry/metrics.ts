@@ -73,6 +73,18 @@ export class Metrics {
     labelNames: ['configuration'],
     registers: [this.namingRegistry],
   });
+  readonly exits = new Counter({
+    name: 'drover_exits_total',
+    help: 'Ends of instances that nobody asked for, by cause.',
+    labelNames: ['configuration', 'cause'],
+    registers: [this.namingRegistry],
+  });
+  readonly notices = new Counter({
+    name: 'drover_notices_total',
+    help: 'Tries to tell an event to a webhook, by outcome: delivered or failed.',
+    labelNames: ['webhook', 'outcome'],
+    registers: [this.namingRegistry],
+  });
   readonly notReady = new Counter({
     name: 'drover_instance_not_ready_total',
     help: 'Runs of instances that were not ready within readiness.timeoutSeconds.',

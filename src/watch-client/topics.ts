@@ -3,6 +3,7 @@ import type { NodeState } from '../api/routes/cluster-routes.js';
 import type { ConfigurationHealth } from '../explain/concerns.js';
 import type { Configuration } from '../model/configuration.js';
 import type { ShownEvent } from '../model/event.js';
+import type { ShownExit } from '../model/exit-record.js';
 import type { InstanceInfo } from '../model/instance.js';
 import type { InstanceUsage } from '../model/run/instance-usage.js';
 import type { ShownRollout } from '../operations/rollouts/rollouts.js';
@@ -21,6 +22,7 @@ export interface Topics {
   readonly templates: { readonly group: string; readonly name: string; readonly storage: string };
   readonly rollouts: ShownRollout;
   readonly events: ShownEvent;
+  readonly exits: ShownExit;
   readonly usage: InstanceUsage & {
     readonly instance: string;
     readonly configuration: string;
@@ -38,5 +40,6 @@ export const KEY_OF: { readonly [Name in TopicName]: (entry: Topics[Name]) => st
   templates: ({ group, name }) => `${group}/${name}`,
   rollouts: ({ configurationName }) => configurationName,
   events: ({ id }) => id,
+  exits: ({ id }) => id,
   usage: ({ instance }) => instance,
 };

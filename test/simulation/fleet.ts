@@ -24,6 +24,7 @@ import { isOutcomeUnknown, SimulatedMasters } from './masters/masters.js';
 import { Network } from './network/network.js';
 import type { Direction, Disorder } from './network/path.js';
 import { Random } from './random.js';
+import { Receiver } from './receiver.js';
 import { Scheduler } from './scheduler.js';
 import { Trace } from './trace.js';
 import { Troubles } from './troubles.js';
@@ -65,6 +66,7 @@ export class Fleet {
   /** Machines that are cut off, or were: what they missed comes a moment later. */
   readonly #deaf = new Troubles(this.scheduler);
   readonly invariants: Invariants;
+  readonly receiver: Receiver;
   readonly comebacks: Comebacks;
   readonly #options: FleetOptions;
   readonly #random: Random;
@@ -90,6 +92,7 @@ export class Fleet {
       masterIds,
     });
     this.masters = masterIds.length === 1 ? undefined : this.#buildMasters(masterIds);
+    this.receiver = new Receiver(this.state, (text) => this.invariants.report(text));
     this.invariants = new Invariants(this.state, this.templates, {
       now: () => this.scheduler.now,
       inOrderSince: (nodeId) => this.#inOrderSinceOf(nodeId),
@@ -425,6 +428,7 @@ export class Fleet {
       life,
       templates: this.templates,
       files: this.files,
+      receiver: this.receiver,
       newInstanceId: () => `i${String(this.#ids++).padStart(5, '0')}`,
       metrics: this.#options.metrics,
       logger: this.#logger,

@@ -212,6 +212,7 @@ function* recordsOf(fleet: Fleet): Generator<string> {
   if ([...histories.keys()].some((name) => !configurations.has(name))) yield 'a history is left over';
   if ([...used].toSorted().join() !== [...revisions.keys()].toSorted().join())
     yield 'revisions are not those in use';
+  yield* fleet.receiver.untold(fleet.state.entries);
   const stale =
     state?.instances.size !== instances.size ||
     state.nodes.size !== nodes.size ||

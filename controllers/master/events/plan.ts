@@ -16,6 +16,8 @@ import { endText } from '../../../src/model/words.js';
 /** How long an event takes up equal ones after its last time. Ends of a crash loop are minutes apart. */
 const FOLD_MS = 60_000;
 const FOLD_ENDS_MS = 900_000;
+/** How long an event goes on at most: a crash loop of a day is told every hour. */
+const MOST_FOLDED_MS = 3_600_000;
 
 /** The kinds that are told by their last detail: the exits of a crash loop differ. Others are folded when it is equal. */
 const TOLD_BY_LAST: ReadonlySet<EventKind> = new Set(['crashed', 'waiting', 'failed', 'changed']);
@@ -36,6 +38,7 @@ export function recordOf(event: NewEvent, at: number): EventRecord {
 /** The two events as one; undefined: too long a time lies between them. */
 export function fold(known: EventRecord, next: EventRecord): EventRecord | undefined {
   if (next.until - known.until > (next.kind === 'crashed' ? FOLD_ENDS_MS : FOLD_MS)) return undefined;
+  if (next.until - known.at >= MOST_FOLDED_MS) return undefined;
   const [id] = next.instances;
   const hasRoom = id !== undefined && known.instances.length < MAX_EVENT_INSTANCES;
   const isNew = hasRoom && !known.instances.includes(id);

@@ -1,8 +1,9 @@
 /**
  * The instance-cleanup controller's decision: remove records that no node holds any more, instances that ended by
- * themselves, and revisions that nothing uses.
+ * themselves, old records of ends, and revisions that nothing uses.
  */
 import type { Plan } from '../../../src/loop/reconciler.js';
+import { EXITS_KEPT_MS, MOST_EXIT_RECORDS } from '../../../src/model/exit-record.js';
 
 /** How many instances that ended by themselves are kept of each configuration. */
 export const MOST_ENDED = 10;
@@ -13,6 +14,7 @@ export const ENDED_KEPT_MS = 24 * 3_600_000;
  * jump.
  */
 const LOOK_AGAIN_MS = 60_000;
+const LOOK_AT_EXITS_MS = 3_600_000;
 
 /** An instance that ended by itself (`hasEndedByItself`) and is still wanted or stopped. */
 export interface EndedInstance {
@@ -37,11 +39,14 @@ export type CleanupFacts =
       /** How many counted instances may go before minimum-service would make another. */
       readonly spare: number;
     }
+  /** All records of ends, newest first. */
+  | { readonly kind: 'exits'; readonly exits: readonly { readonly id: string; readonly agoMs: number }[] }
   | { readonly kind: 'revision'; readonly hash: string; readonly isUsed: boolean };
 
 export type CleanupStep =
   | { readonly do: 'remove-instance'; readonly id: string }
   | { readonly do: 'collect'; readonly id: string; readonly agoMs: number }
+  | { readonly do: 'remove-exits'; readonly ids: readonly string[] }
   | { readonly do: 'remove-revision'; readonly hash: string };
 
 export function plan(facts: CleanupFacts): Plan<CleanupStep> {
@@ -50,6 +55,13 @@ export function plan(facts: CleanupFacts): Plan<CleanupStep> {
       return { steps: facts.isUnwanted && !facts.isHeld ? [{ do: 'remove-instance', id: facts.id }] : [] };
     case 'ended':
       return planEnded(facts);
+    case 'exits': {
+      const over = facts.exits.filter(
+        ({ agoMs }, newer) => newer >= MOST_EXIT_RECORDS || agoMs >= EXITS_KEPT_MS,
+      );
+      const steps = over.length === 0 ? [] : [{ do: 'remove-exits' as const, ids: over.map(({ id }) => id) }];
+      return { steps, recheckInMs: LOOK_AT_EXITS_MS };
+    }
     case 'revision':
       return { steps: facts.isUsed ? [] : [{ do: 'remove-revision', hash: facts.hash }] };
     default:

@@ -1,6 +1,7 @@
 /**
- * The instance-cleanup controller: removes records of removed instances, of instances that ended by themselves, and of
- * unused revisions. Keys: `instances/<id>`, `configurations/<name>` and `revisions/<hash>`, as in the store.
+ * The instance-cleanup controller: removes records of removed instances, of instances that ended by themselves, of old
+ * ends, and of unused revisions. Keys: `instances/<id>`, `configurations/<name>` and `revisions/<hash>`, as in the
+ * store, and `exits/` for all ends.
  */
 
 import type { Clock } from '../../../src/loop/clock.js';
@@ -9,8 +10,9 @@ import { hasEndedByItself, hasFinished, type InstanceRecord } from '../../../src
 import { durationText } from '../../../src/model/words.js';
 import type { InstanceWriter } from '../../../src/state/instance-writes.js';
 import type { StateRecords } from '../../../src/state/master-state.js';
-import { instanceKey, PREFIX, revisionKey } from '../../../src/store/keys.js';
+import { exitKey, instanceKey, PREFIX, revisionKey } from '../../../src/store/keys.js';
 import { MAX_OPERATIONS, type Operation } from '../../../src/store/store.js';
+import { inSteps } from '../../../src/store/transaction.js';
 import type { Logger } from '../../../src/telemetry/logger.js';
 import { type CleanupFacts, type CleanupStep, plan } from './plan.js';
 
@@ -32,6 +34,7 @@ export class InstanceCleanup implements Reconciler<CleanupFacts, CleanupStep> {
   }
 
   observe(key: string): CleanupFacts | undefined {
+    if (key === PREFIX.exits) return this.#observeExits();
     if (key.startsWith(PREFIX.configurations))
       return this.#observeEnded(key.slice(PREFIX.configurations.length));
     return key.startsWith(PREFIX.revisions)
@@ -45,6 +48,8 @@ export class InstanceCleanup implements Reconciler<CleanupFacts, CleanupStep> {
         return this.#removeInstance(step.id);
       case 'collect':
         return this.#collect(step);
+      case 'remove-exits':
+        return this.#removeExits(step.ids);
       case 'remove-revision':
         return this.#removeRevision(step.hash);
       default:
@@ -77,6 +82,13 @@ export class InstanceCleanup implements Reconciler<CleanupFacts, CleanupStep> {
     return { kind: 'ended', ended, spare: ended.some(({ counts }) => counts) ? spareOf(name) : 0 };
   }
 
+  #observeExits(): CleanupFacts | undefined {
+    const { exits, clock } = this.#options;
+    const now = clock.now();
+    const ages = [...exits.entries()].map(([id, { value }]) => ({ id, agoMs: now - value.at }));
+    return ages.length === 0 ? undefined : { kind: 'exits', exits: ages.sort((a, b) => a.agoMs - b.agoMs) };
+  }
+
   #observeRevision(hash: string): CleanupFacts | undefined {
     const { revisions, instancesByRevision, configurationsByHash, historiesByRevision, rolloutsByRevision } =
       this.#options;
@@ -84,6 +96,12 @@ export class InstanceCleanup implements Reconciler<CleanupFacts, CleanupStep> {
     const users = [instancesByRevision, configurationsByHash, historiesByRevision, rolloutsByRevision];
     const isUsed = users.some((lookup) => lookup.get(hash).size > 0);
     return { kind: 'revision', hash, isUsed };
+  }
+
+  async #removeExits(ids: readonly string[]): Promise<void> {
+    const { store, exits } = this.#options;
+    for (const some of inSteps(ids))
+      await exits.until(await store.transact(some.map((id) => ({ do: 'remove', key: exitKey(id) }))));
   }
 
   async #removeInstance(id: string): Promise<void> {

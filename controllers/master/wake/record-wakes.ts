@@ -3,9 +3,10 @@
  */
 import type { Configuration, ConfigurationRecord } from '../../../src/model/configuration.js';
 import type { ConfigurationHistory } from '../../../src/model/configuration-history.js';
+import type { ExitRecord } from '../../../src/model/exit-record.js';
 import type { NodeRecord } from '../../../src/model/node.js';
 import { type RolloutRecord, revisionForNew } from '../../../src/model/rollout.js';
-import { revisionKey } from '../../../src/store/keys.js';
+import { PREFIX, revisionKey } from '../../../src/store/keys.js';
 import { waitingGroupOf } from '../waiting/groups.js';
 import { wakesOfCount, wakesOfNewPlace } from './shared-wakes.js';
 import type { Change, Wake, WakeFacts } from './wake.js';
@@ -15,6 +16,8 @@ import type { Change, Wake, WakeFacts } from './wake.js';
  * later.
  */
 const LOOK_FOR_USE_MS = 50;
+/** Many instances may end together: count their ends once. */
+const COUNT_EXITS_MS = 1000;
 
 export function* wakesOfConfiguration(
   { id, before, after }: Change<ConfigurationRecord>,
@@ -36,6 +39,12 @@ export function* wakesOfHistory({ before, after }: Change<ConfigurationHistory>)
   const kept = new Set(after?.contents.map(({ revision }) => revision));
   for (const { revision } of before?.contents ?? [])
     if (!kept.has(revision)) yield { controller: 'instance-cleanup', key: revisionKey(revision), when: 0 };
+}
+
+/** Wakes the cleanup of old ends: there may be too many. */
+export function* wakesOfExit({ before, after }: Change<ExitRecord>): Generator<Wake> {
+  if (before === undefined && after !== undefined)
+    yield { controller: 'instance-cleanup', key: PREFIX.exits, when: COUNT_EXITS_MS };
 }
 
 export function* wakesOfRevision({ id, after }: Change<Configuration>, facts: WakeFacts): Generator<Wake> {

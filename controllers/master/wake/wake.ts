@@ -18,7 +18,8 @@ export type ControllerName =
   | 'replacement'
   | 'instance-cleanup'
   | 'content'
-  | 'rollout';
+  | 'rollout'
+  | 'notice';
 
 export interface Wake {
   readonly controller: ControllerName;

@@ -48,6 +48,7 @@ export function describe(facts: SupervisorFacts): Report | undefined {
     ...(problem?.busyProtocol !== undefined && { busyProtocol: problem.busyProtocol }),
     ...(goal === 'run' && keepsFailing(facts, handle) && { keepsFailing: true }),
     ...(problem?.busyPort != null && keepsPort(handle) && { keepsPort: true }),
+    ...endsOf(handle),
     gone: goal === 'remove' && isGone(handle),
   };
 }
@@ -60,6 +61,13 @@ function installedOf({ phase, installed, begunAt }: Handle): Pick<Report, 'insta
     digest: digest ?? '',
   }));
   return { installed: { at: installed.at ?? begunAt ?? 0, templates } };
+}
+
+function endsOf({ exits }: Handle): Pick<Report, 'ends'> {
+  const unasked = exits.filter(({ wasAsked }) => !wasAsked);
+  return unasked.length === 0
+    ? {}
+    : { ends: unasked.map(({ wasAsked: _asked, output: _output, ...end }) => end) };
 }
 
 /**
@@ -213,7 +221,11 @@ interface MemoryFacts {
 export function explainExit(handle: Handle, exit: Exit, { hasKilled, ramMB }: MemoryFacts): Exit {
   if (stoppingOf(handle) !== null || exit.code === 0 || exit.cause !== undefined) return exit;
   if (!(exit.isOutOfMemory ?? hasKilled())) return exit;
-  return { ...exit, cause: `killed: out of memory${ramMB === undefined ? '' : ` at ${ramMB} MB`}` };
+  return {
+    ...exit,
+    kind: 'out-of-memory',
+    cause: `killed: out of memory${ramMB === undefined ? '' : ` at ${ramMB} MB`}`,
+  };
 }
 
 /** The end of a process, in words that follow its name. */

@@ -30,13 +30,14 @@ type MeasuredExit = Exit & { readonly mostMemoryBytes?: number | undefined };
 
 /** The handle after its process ended. An exit in a stop that was asked for is no failure. */
 export function afterExit(handle: Handle, exit: MeasuredExit, now: number, jitter: number): Handle {
-  const { code, signal, at, cause, output = null, mostMemoryBytes } = exit;
+  const { code, signal, at, cause, kind, output = null, mostMemoryBytes } = exit;
   const wasAsked = stoppingOf(handle) !== null;
   const how = { code, signal, at, ...(cause !== undefined && { cause }) };
   const past: PastRun = {
     ...how,
     run: handle.run,
     ...(handle.begunAt !== null && { begunAt: handle.begunAt }),
+    ...(kind !== undefined && { kind }),
     ...(mostMemoryBytes !== undefined && { mostMemoryBytes }),
     wasAsked,
     output,

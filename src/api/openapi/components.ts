@@ -13,6 +13,7 @@ import {
   portRangeSchema,
 } from '../../model/configuration.js';
 import { shownEventSchema } from '../../model/event.js';
+import { shownExitSchema } from '../../model/exit-record.js';
 import { instanceInfoSchema, instanceStateSchema } from '../../model/instance.js';
 import { nodeConfigurationSchema, runtimeOfferSchema } from '../../model/node.js';
 import { drainProgressSchema } from '../../model/node-drain.js';
@@ -82,6 +83,7 @@ export const COMPONENTS: ZodOpenApiComponentsObject = {
     Extension: extensionStatusSchema,
     AuditEntry: auditEntrySchema,
     Event: shownEventSchema,
+    Exit: shownExitSchema,
   },
   responses: ERROR_RESPONSES,
   securitySchemes: {

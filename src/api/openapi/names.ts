@@ -111,6 +111,9 @@ const OPERATION_IDS: Readonly<Record<string, string>> = {
   'GET /discovery/haproxy': 'getHaproxyBackends',
   'GET /discovery/addresses/:name': 'listAddresses',
   'GET /events': 'listEvents',
+  'GET /exits': 'listExits',
+  'GET /webhooks': 'listWebhooks',
+  'POST /webhooks/:name/test': 'testWebhook',
 };
 
 interface Tag {
@@ -153,7 +156,11 @@ export const TAGS: readonly Tag[] = [
     description: 'The command tree of the console, by request and by WebSocket.',
     segments: ['commands', 'console'],
   },
-  { name: 'Watch', description: 'The state as it changes.', segments: ['watch', 'events'] },
+  {
+    name: 'Watch',
+    description: 'The state as it changes.',
+    segments: ['watch', 'events', 'exits', 'webhooks'],
+  },
   { name: 'Discovery', description: 'Addresses for proxies and monitoring.', segments: ['discovery'] },
   {
     name: 'Keys',

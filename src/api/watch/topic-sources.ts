@@ -3,6 +3,7 @@
 import type { MeasuredInstance } from '../../channel/master/usage-book.js';
 import { isSameHealth } from '../../explain/health.js';
 import { shownEvent } from '../../model/event.js';
+import { shownExit } from '../../model/exit-record.js';
 import type { InstanceRecord } from '../../model/instance.js';
 import type { NodeRecord } from '../../model/node.js';
 import { LOCAL_STORAGE } from '../../model/template.js';
@@ -29,6 +30,7 @@ export function topicSources(needs: Reads, view: InstanceView): Readonly<Record<
     templates: templateSource(needs),
     rollouts: rolloutSource(needs),
     events: eventSource(needs),
+    exits: exitSource(needs),
     usage: usageSource(needs),
   };
 }
@@ -208,6 +210,20 @@ function eventSource({ events }: Reads): TopicSource {
               ...(event.configuration !== null && { configuration: event.configuration }),
               ...(event.node !== null && { node: event.node }),
             }),
+      ),
+  };
+}
+
+function exitSource({ exits }: Reads): TopicSource {
+  return {
+    filters: ['configuration', 'node'],
+    textOf: (id) => {
+      const exit = exits.get(id)?.value;
+      return exit && JSON.stringify(shownExit(id, exit));
+    },
+    follow: ({ put, remove }) =>
+      followMirror(exits, (id, exit) =>
+        exit === undefined ? remove(id) : put(id, { configuration: exit.configuration, node: exit.node }),
       ),
   };
 }

@@ -11,6 +11,7 @@ import { modify, type RecordSet } from '../../store/modify.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { Metrics } from '../../telemetry/metrics.js';
 import type { PortProtocol, Report } from '../protocol/messages.js';
+import type { ExitIntake } from './exit-intake.js';
 
 /**
  * How long an instance without a readiness check must be up to count as ready. Many broken commands run for a moment
@@ -22,6 +23,7 @@ interface StatusIntakeOptions {
   readonly records: RecordSet<InstanceRecord>;
   /** The contents of instances, by hash. */
   readonly revisions: Pick<MirrorReader<Configuration>, 'get'>;
+  readonly exits: Pick<ExitIntake, 'take'>;
   readonly metrics: Metrics;
   readonly logger: Logger;
   /** The wall clock, in Unix milliseconds. */
@@ -73,6 +75,7 @@ export class StatusIntake {
       const next = withEnd({ ...record, ramMB, cpu, status }, now());
       return next.status === record.status ? undefined : next;
     });
+    if (before !== undefined) await this.#options.exits.take(nodeId, report, before);
     if (this.#latest.get(key) === report) this.#latest.delete(key);
     if (after !== undefined && before !== undefined) this.#note(nodeId, before, after.status);
   }

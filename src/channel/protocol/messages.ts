@@ -15,6 +15,7 @@ import {
 import { instanceIdSchema, nameSchema } from '../../model/names.js';
 import { nodeCapacitySchema, runtimeOfferSchema } from '../../model/node.js';
 import { usageSampleSchema } from '../../model/run/instance-usage.js';
+import { KEPT_EXITS, pastRunSchema } from '../../model/run/past-exit.js';
 import { byteLengthWithin, cutToBytes } from '../../model/words.js';
 
 /** Raised when a message changes its meaning. A peer with another number is refused with a clear message. */
@@ -121,6 +122,10 @@ export type PortProtocol = z.output<typeof portProtocolSchema>;
 
 const { state, installed, pid, restarts, exitCode, keepsFailing, gone } = storedStatusSchema.shape;
 
+const endSchema = pastRunSchema
+  .omit({ wasAsked: true, output: true })
+  .extend({ signal: textWithin(BOUNDS.signalBytes).nullable(), cause: sentence.optional() });
+
 /**
  * Everything that a wrapper knows of one instance. A report is complete, so that only the latest matters. The fields
  * that become part of the record have the record's schema, so that the next start can read every record.
@@ -147,6 +152,8 @@ export const reportSchema = z.object({
   /** As in the status. */
   keepsFailing,
   keepsPort: z.literal(true).optional(),
+  /** The last ends that nobody asked for, newest first. Absent: there were none, or the node does not tell them. */
+  ends: z.array(endSchema).max(KEPT_EXITS).optional(),
   gone,
 });
 export type Report = z.output<typeof reportSchema>;

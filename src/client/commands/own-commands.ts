@@ -12,11 +12,11 @@ import {
   logPartOf,
   logPoint,
 } from '../../command-tree/groups/instance-logs.js';
-import { lengthOfTime } from '../../command-tree/parsers.js';
+import { lengthOfTime, wholeNumber } from '../../command-tree/parsers.js';
 import { plainLines } from '../../command-tree/printed-text.js';
 import { ClientError, usageError } from '../../command-tree/runs/client-error.js';
 import type { LogPoint } from '../../logs/log-batch.js';
-import { DEFAULT_LOG_LINES } from '../../model/plain/command-limits.js';
+import { DEFAULT_LOG_LINES, MOST_EXIT_LINES } from '../../model/plain/command-limits.js';
 import { SHELLS, type Shell, scriptOf } from '../completion/scripts.js';
 import type { TargetOptions } from '../contexts/choose-target.js';
 import { COMMIT_GOALS, type CommitGoal, GOALS, type Goal, KINDS } from '../live/states.js';
@@ -39,6 +39,7 @@ export function addOwnCommands(program: Command, host: ClientHost): void {
   addWait(program, host);
   addRolloutWatch(program, host);
   addEvents(program, host);
+  addExits(program, host);
   addTop(program, host);
   addCopy(program, host);
   addUi(program, host);
@@ -208,18 +209,13 @@ function addEvents(program: Command, host: ClientHost): void {
     .option('--since <when>', 'only from a time (2026-01-31T12:00:00Z) or an age (10m) on', logPoint);
   host.addShown(command);
   command.action(async (configuration: string | undefined, options: ClientOptions & EventsOptions) => {
-    const { follow = false, node, since } = options;
-    if (since !== undefined && 'line' in since)
-      throw usageError('--since takes a time or an age: events have no lines');
+    const { follow = false, node } = options;
     const { printEvents } = await import('../live/events.js');
     const api = await host.open(options);
-    const from = since && ('at' in since ? since.at : api.now - since.ago);
+    const since = sinceOf(options.since, api.now);
     const isJson = options.output === 'json';
-    await printEvents(
-      api,
-      { configuration, node, since: from, isFollowed: follow, isJson },
-      await host.liveOutput(),
-    );
+    const wanted = { configuration, node, since, isFollowed: follow, isJson };
+    await printEvents(api, wanted, await host.liveOutput());
   });
 }
 
@@ -227,6 +223,38 @@ interface EventsOptions {
   readonly follow?: true;
   readonly node?: string;
   readonly since?: LogPoint;
+}
+
+/** `--since` in Unix milliseconds. Throws the usage error for the number of a line. */
+function sinceOf(since: LogPoint | undefined, now: number): number | undefined {
+  if (since !== undefined && 'line' in since)
+    throw usageError('--since takes a time or an age: this list has no lines');
+  return since && ('at' in since ? since.at : now - since.ago);
+}
+
+function addExits(program: Command, host: ClientHost): void {
+  const command = program
+    .command('exits [configuration]')
+    .description('how instances ended that nobody asked to end, newest last, each with its last lines')
+    .option('--since <when>', 'only from a time (2026-01-31T12:00:00Z) or an age (10m) on', logPoint)
+    .option(
+      '-n, --lines <count>',
+      'how many last lines of each; default 3',
+      wholeNumber(MOST_EXIT_LINES, 0),
+      3,
+    );
+  host.addShown(command);
+  command.action(
+    async (
+      configuration: string | undefined,
+      options: ClientOptions & Pick<EventsOptions, 'since'> & { readonly lines: number },
+    ) => {
+      const { printExits } = await import('../live/events.js');
+      const api = await host.open(options);
+      const wanted = { configuration, since: sinceOf(options.since, api.now), lines: options.lines };
+      await printExits(api, wanted, options.output === 'json', await host.liveOutput());
+    },
+  );
 }
 
 function addTop(program: Command, host: ClientHost): void {

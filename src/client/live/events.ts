@@ -1,6 +1,7 @@
-/** `drover events`: what happened in the cluster lately, and what happens. */
+/** `drover events` and `drover exits`: what happened in the cluster lately, and how instances ended unasked. */
 import { jsonLine, plainLines } from '../../command-tree/printed-text.js';
 import type { ShownEvent } from '../../model/event.js';
+import type { ShownExit } from '../../model/exit-record.js';
 import { instantText } from '../../model/words.js';
 import type { ApiClient } from '../api-client.js';
 import { followTopics } from './followed-topics.js';
@@ -18,14 +19,9 @@ export interface EventsWanted {
 /** Prints the events, the newest last, and each later one when it happens. An event that happens again comes again. */
 export async function printEvents(api: ApiClient, wanted: EventsWanted, output: LiveOutput): Promise<void> {
   const { configuration, node, since, isFollowed, isJson } = wanted;
-  const query = new URLSearchParams({
-    ...(configuration !== undefined && { configuration }),
-    ...(node !== undefined && { node }),
-    ...(since !== undefined && { since: String(since) }),
-  });
   const lineOf = (event: ShownEvent): string =>
     isJson ? jsonLine(event) : plainLines(`${instantText(event.until)}  ${event.text}`);
-  const events = await api.get<readonly ShownEvent[]>(`/events?${query}`);
+  const events = await api.get<readonly ShownEvent[]>(`/events?${queryOf({ configuration, node, since })}`);
   const printed = new Map(events.map(({ id, until }) => [id, until]));
   if (!(await output.write(events.map(lineOf).join(''))) || !isFollowed) return;
   const filter = {
@@ -40,4 +36,26 @@ export async function printEvents(api: ApiClient, wanted: EventsWanted, output: 
     for (const { id, until } of news) printed.set(id, until);
     if (news.length > 0 && !(await output.write(news.map(lineOf).join('')))) return;
   }
+}
+
+/** Prints the ends, the newest last, each with what it wrote last. `wanted`: the query. */
+export async function printExits(
+  api: ApiClient,
+  wanted: Readonly<Record<string, string | number | undefined>>,
+  isJson: boolean,
+  output: LiveOutput,
+): Promise<void> {
+  const exits = await api.get<readonly ShownExit[]>(`/exits?${queryOf(wanted)}`);
+  const textOf = (exit: ShownExit): string => {
+    if (isJson) return jsonLine(exit);
+    const lines = (exit.lines ?? []).map((line) => `    | ${line}`);
+    return [`${instantText(exit.at)}  ${exit.text}`, ...lines].map(plainLines).join('');
+  };
+  await output.write(exits.map(textOf).join(''));
+}
+
+function queryOf(fields: Readonly<Record<string, string | number | undefined>>): URLSearchParams {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(fields)) if (value !== undefined) query.set(name, String(value));
+  return query;
 }

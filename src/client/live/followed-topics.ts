@@ -32,6 +32,7 @@ export async function* followTopics(
     templates: new WatchedEntries(KEY_OF.templates),
     rollouts: new WatchedEntries(KEY_OF.rollouts),
     events: new WatchedEntries(KEY_OF.events),
+    exits: new WatchedEntries(KEY_OF.exits),
     usage: new WatchedEntries(KEY_OF.usage),
   };
   for await (const message of watch.messages(signal)) {

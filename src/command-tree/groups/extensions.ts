@@ -1,5 +1,6 @@
-/** The command `extension list`. */
+/** The commands `extension list`, and those of webhooks. */
 import type { ExtensionStatus } from '../../extensions/extension.js';
+import type { ShownWebhook } from '../../model/webhook.js';
 import { describe, noInput, tableOf } from '../command.js';
 
 export const EXTENSION_COMMANDS = {
@@ -14,6 +15,25 @@ export const EXTENSION_COMMANDS = {
         'there are no extensions',
       ),
     names: (listed) => listed.map(({ id }) => id),
+  }),
+  'webhook list': describe({
+    about: 'where events are told (files of webhooks/), and what could not be delivered',
+    input: noInput,
+    text: (listed: readonly ShownWebhook[], view) =>
+      tableOf(
+        view,
+        ['NAME', 'SERVER', 'WAITING', 'LOST', 'PROBLEM'],
+        listed.map(({ name, server, waiting, lost, problem }) => [name, server, waiting, lost, problem]),
+        'there are no webhooks: write webhooks/<name>.json beside configurations/',
+      ),
+    names: (listed) => listed.map(({ name }) => name),
+  }),
+  'webhook test': describe({
+    usage: '<name>',
+    about: 'send a notice of no event to the receiver of a webhook',
+    input: (name: string) => ({ name }),
+    text: ({ name }: { readonly name: string }) => `the receiver of webhook ${name} took the test`,
+    names: ({ name }) => [name],
   }),
 };
 

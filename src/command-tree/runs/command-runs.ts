@@ -32,5 +32,10 @@ export function commandRuns(api: ApiCalls): CommandRuns {
     'session list': () => api.get('/sessions'),
     'session revoke': ({ id }) => api.send('DELETE', `/sessions/${pathPart(id)}`),
     'extension list': () => api.get('/extensions'),
+    'webhook list': () => api.get('/webhooks'),
+    'webhook test': async ({ name }) => {
+      await api.send('POST', `/webhooks/${pathPart(name)}/test`);
+      return { name };
+    },
   };
 }

@@ -41,6 +41,7 @@ export class Live {
       templates: make('templates'),
       rollouts: make('rollouts'),
       events: make('events'),
+      exits: make('exits'),
       usage: make('usage'),
     };
   }

@@ -73,7 +73,7 @@ async function request(
   signal: AbortSignal,
 ): Promise<IncomingMessage> {
   try {
-    return await requestFile(url, mayBePrivate, signal);
+    return await sendRequest(url, { mayBePrivate, signal, headers: { 'accept-encoding': 'identity' } });
   } catch (error) {
     if (error instanceof PrivateAddress)
       throw new Error(
@@ -163,11 +163,20 @@ class PrivateAddress extends Error {
   }
 }
 
+interface AskedRequest {
+  readonly mayBePrivate: boolean;
+  readonly signal: AbortSignal;
+  readonly headers: Readonly<Record<string, string>>;
+  /** The content to post. Absent: the request is a GET. */
+  readonly body?: string;
+}
+
 /**
  * Resolves with the answer, whatever its status; its body is not read yet. Follows no redirect. Throws PrivateAddress
  * unless `mayBePrivate`, and the reason why the server cannot be reached.
  */
-function requestFile(url: URL, mayBePrivate: boolean, signal: AbortSignal): Promise<IncomingMessage> {
+export function sendRequest(url: URL, asked: AskedRequest): Promise<IncomingMessage> {
+  const { mayBePrivate, signal, headers, body } = asked;
   return new Promise((resolve, reject) => {
     const ip = url.hostname.replace(/^\[|\]$/g, '');
     // A literal address causes no lookup, so check it here.
@@ -175,12 +184,13 @@ function requestFile(url: URL, mayBePrivate: boolean, signal: AbortSignal): Prom
     const options: RequestOptions = {
       // A new connection for each request, because a shared connection would not be looked up again.
       agent: false,
-      headers: { 'accept-encoding': 'identity', 'user-agent': 'drover' },
+      method: body === undefined ? 'GET' : 'POST',
+      headers: { ...headers, 'user-agent': 'drover' },
       signal,
       ...(!mayBePrivate && { lookup: lookupPublic }),
     };
     const send = url.protocol === 'https:' ? httpsRequest : httpRequest;
-    send(url, options).once('response', resolve).on('error', reject).end();
+    send(url, options).once('response', resolve).on('error', reject).end(body);
   });
 }
 

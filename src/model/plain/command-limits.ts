@@ -21,3 +21,8 @@ export const MAX_JOIN_TOKEN_USES = 100_000;
 
 /** The most patterns of configurations, and the most ranges of addresses, of one key. */
 export const MAX_KEY_ENTRIES = 64;
+
+/** The causes of an end that nobody asked for. */
+export const EXIT_CAUSES = ['exited', 'signal', 'out-of-memory', 'unseen'] as const;
+/** How many last lines are kept of an end that nobody asked for. */
+export const MOST_EXIT_LINES = 50;

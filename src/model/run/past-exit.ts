@@ -25,6 +25,7 @@ export const exitSchema = z.object({
   isOutOfMemory: z.boolean().optional(),
   /** The cause in words, when neither code nor signal tells it: `its container was removed`. */
   cause: z.string().optional(),
+  kind: z.literal('out-of-memory').optional(),
 });
 export type Exit = Readonly<z.output<typeof exitSchema>>;
 
@@ -40,6 +41,7 @@ export const pastRunSchema = z.object({
   signal: z.string().nullable(),
   /** The cause when neither code nor signal tells it: `killed: out of memory at 64 MB`. */
   cause: z.string().optional(),
+  kind: z.literal('out-of-memory').optional(),
   /** True when somebody asked for the stop or restart that ended the run. */
   wasAsked: z.boolean(),
   /** Null: unknown, because the process ended while no owner held its terminal. */

@@ -37,6 +37,7 @@ READ GET /discovery/haproxy filtered
 READ GET /discovery/prometheus filtered
 READ GET /discovery/traefik filtered
 READ GET /events filtered
+READ GET /exits filtered
 READ GET /extensions -
 READ GET /extensions/commands -
 READ GET /instances filtered
@@ -62,6 +63,7 @@ READ GET /templates/:group/:name/files/* -
 READ GET /templates/:group/:name/users -
 READ GET /templates/sync -
 READ GET /watch filtered
+READ GET /webhooks -
 READ GET /whoami filtered
 READ POST /sessions filtered
 READ POST /sessions/codes filtered
@@ -86,6 +88,7 @@ OPERATE POST /rollouts/:name/pause configuration
 OPERATE POST /rollouts/:name/promote configuration
 OPERATE POST /rollouts/:name/resume configuration
 OPERATE POST /rollouts/:name/retry configuration
+OPERATE POST /webhooks/:name/test -
 ALL DELETE /cluster/nodes/:id -
 ALL DELETE /cluster/nodes/:id/cordon -
 ALL DELETE /cluster/tokens/:id -

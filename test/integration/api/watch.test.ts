@@ -251,7 +251,7 @@ describe('a subscription', () => {
       ['error', expect.stringMatching(/^this is no JSON/)],
       [
         'error',
-        'there is no topic cats: there are instances, configurations, health, nodes, templates, rollouts, events, usage, log:ID',
+        'there is no topic cats: there are instances, configurations, health, nodes, templates, rollouts, events, exits, usage, log:ID',
       ],
       ['error', 'nodes cannot be filtered by configuration: it takes node, state'],
       ['error', expect.stringContaining('filter.node: must be a list')],
@@ -389,7 +389,7 @@ describe('lines over a plain GET', () => {
     expect(errors[0]).toEqual({
       code: 'DRV_REQUEST_INVALID',
       error:
-        'query field subscribe: name what to follow: instances, configurations, health, nodes, templates, rollouts, events, usage',
+        'query field subscribe: name what to follow: instances, configurations, health, nodes, templates, rollouts, events, exits, usage',
     });
     expect(errors[3]).toEqual({
       code: 'DRV_REQUEST_INVALID',

@@ -124,7 +124,29 @@ describe('why', () => {
     crash(node, id);
     await settle();
     expect((await explainer.instance(id)).notes).toEqual([]);
-    expect((await whyAll()).notes).toHaveLength(1);
+    expect((await whyAll()).notes.filter((note) => note.startsWith('Warning'))).toHaveLength(1);
+  });
+
+  it('names the last ends that nobody asked for, also of an instance that is gone', async () => {
+    const node = await plane.addNode('alpha');
+    await plane.putConfiguration(LOBBY);
+    await settle();
+    const [id = ''] = idsOf('lobby');
+    for (let end = 1; end <= 4; end++) {
+      crash(node, id, { code: end });
+      await clock.advance(10_000);
+    }
+    await plane.master.writer.removeWhile(id, () => true);
+    await settle();
+    expect(idsOf('lobby')).not.toContain(id);
+    expect([...plane.master.state.exits.entries()].map(([, { value }]) => value.lines)).toEqual(
+      Array.from({ length: 4 }, () => ['starting', 'boom']),
+    );
+    expect((await whyAll()).notes).toEqual([
+      `${id} exited with code 4 11 s ago, unasked; its last line: boom`,
+      `${id} exited with code 3 21 s ago, unasked; its last line: boom`,
+      `${id} exited with code 2 31 s ago, unasked; its last line: boom`,
+    ]);
   });
 
   it('cuts what an install found to what a report may hold', async () => {

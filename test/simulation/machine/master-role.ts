@@ -5,6 +5,7 @@ import type { TemplateSource } from '../../../src/master-term.js';
 import type { Configuration } from '../../../src/model/configuration.js';
 import type { Logger } from '../../../src/telemetry/logger.js';
 import type { Metrics } from '../../../src/telemetry/metrics.js';
+import type { Receiver } from '../receiver.js';
 import type { Life } from './life.js';
 import type { Machine } from './machine.js';
 import type { SimulatedTemplates } from './templates.js';
@@ -37,6 +38,7 @@ export interface MasterPlace {
   readonly life: Life;
   readonly templates: SimulatedTemplates;
   readonly files: ReadonlyMap<string, Configuration>;
+  readonly receiver: Receiver;
   readonly newInstanceId: () => string;
   readonly metrics: Metrics;
   readonly logger: Logger;
@@ -49,16 +51,20 @@ export function masterOptions({
   machine,
   life,
   templates,
+  receiver,
   newInstanceId,
   metrics,
   logger,
 }: MasterPlace): Omit<MasterOptions, OwnOptions> {
   const source: TemplateSource & { close(): void } = templates.source(life);
   life.onDeath(() => source.close());
+  const isAway = life.random.fork('receiver');
   return {
     clusterName: CLUSTER,
     address: { nodeId: machine.nodeId, address: machine.address, port: 6000, apiPort: 7000 },
     nodeTimeoutMs: NODE_TIMEOUT_MS,
+    readWebhooks: async () => receiver.webhooks,
+    send: async (_hook, { id }) => receiver.take(id, isAway.chance(0.2)),
     templates: source,
     issueInstanceToken: (id) => `token-${id}`,
     hostAddressOf: (configuration, node) => configuration.hostAddress ?? node.address,

@@ -42,6 +42,7 @@ import {
 import { configurationOverridesSchema } from '../../../src/model/configuration-overrides.js';
 import { DroverError } from '../../../src/model/errors.js';
 import { eventRecordSchema } from '../../../src/model/event.js';
+import { exitRecordSchema } from '../../../src/model/exit-record.js';
 import {
   type InstanceRecord,
   instanceOf,
@@ -175,6 +176,11 @@ export class ApiWorld {
     prefix: PREFIX.events,
     decode: (value) => eventRecordSchema.parse(value),
   });
+  readonly exits = new Mirror({
+    store: this.store,
+    prefix: PREFIX.exits,
+    decode: (value) => exitRecordSchema.parse(value),
+  });
   readonly #revisions = new Mirror({
     store: this.store,
     prefix: PREFIX.revisions,
@@ -199,6 +205,7 @@ export class ApiWorld {
     nodes: this.#nodes,
     overrides: this.overrides,
     rollouts: this.rollouts,
+    exits: this.exits,
     instancesByConfiguration: this.#instancesByConfiguration,
     instancesByNode: this.instances.lookup(({ placement }) => (placement === null ? [] : [placement.nodeId])),
     histories: { get: () => undefined },
@@ -409,8 +416,8 @@ export class ApiWorld {
   }
 
   #mirrors(): Pick<Mirror<unknown>, 'start' | 'stop'>[] {
-    const { instances, configurations, keys, sessions, overrides, rollouts, events } = this;
-    const records = [instances, configurations, keys, sessions, overrides, rollouts, events];
+    const { instances, configurations, keys, sessions, overrides, rollouts, events, exits } = this;
+    const records = [instances, configurations, keys, sessions, overrides, rollouts, events, exits];
     return [...records, this.#revisions, this.#nodes];
   }
 
@@ -427,6 +434,8 @@ export class ApiWorld {
       configuration,
       version: '0.0.0-test',
       events: this.events,
+      exits: this.exits,
+      webhooks: () => [],
       instances: this.instances,
       instanceRevisions: this.#instanceRevisions,
       instanceWords: this.#instanceWords,
@@ -440,6 +449,7 @@ export class ApiWorld {
       hasKeys: () => this.hasKeys,
       leadership: new SoleLeadership({ nodeId: 'alpha', clusterAddress: 'alpha:6000', since: 0 }),
       led: () => ({
+        notices: { test: async () => undefined },
         creations: {
           create: async (configurationName) => {
             if (this.configurations.get(configurationName) === undefined)

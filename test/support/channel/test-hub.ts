@@ -1,6 +1,7 @@
 /** The master's end of the channel over a state, with templates and tokens that never change. */
 import { pino } from 'pino';
 import { BeatBook } from '../../../src/channel/master/beat-book.js';
+import { ExitIntake } from '../../../src/channel/master/exit-intake.js';
 import { Hub, type HubOptions } from '../../../src/channel/master/hub.js';
 import { StatusIntake } from '../../../src/channel/master/status-intake.js';
 import { UsageBook } from '../../../src/channel/master/usage-book.js';
@@ -36,16 +37,21 @@ export function hubOver(state: MasterState, clock: FakeClock, options: Partial<H
 }
 
 export function intakeOver(
-  { instanceRecords: records, revisions }: MasterState,
+  state: MasterState,
   clock: FakeClock,
   options: Partial<ConstructorParameters<typeof StatusIntake>[0]> = {},
+  lastLinesOf: (id: string, at: number) => Promise<readonly string[]> = async () => [],
 ): StatusIntake {
+  const { instanceRecords: records, revisions } = state;
+  const { metrics = new Metrics() } = options;
+  const now = (): number => clock.now();
   return new StatusIntake({
     records,
     revisions,
-    metrics: new Metrics(),
+    exits: new ExitIntake({ ...state, lastLinesOf, metrics, now }),
+    metrics,
     logger: silent,
-    now: () => clock.now(),
+    now,
     onBusyPort: () => undefined,
     ...options,
   });

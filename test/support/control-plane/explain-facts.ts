@@ -143,6 +143,7 @@ export function configurationFacts(fields: Partial<ConfigurationFacts> = {}): Co
     record: configurationRecord(),
     git: undefined,
     unreadable: [],
+    lastExits: [],
     rollout: undefined,
     fileErrors: [],
     fileWarnings: [],

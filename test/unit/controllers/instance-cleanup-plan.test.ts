@@ -10,9 +10,11 @@ import {
   MOST_ENDED,
   plan,
 } from '../../../controllers/master/instance-cleanup/plan.js';
+import { EXITS_KEPT_MS, MOST_EXIT_RECORDS } from '../../../src/model/exit-record.js';
 
 function decide(facts: CleanupFacts): string[] {
   return plan(facts).steps.map((step) => {
+    if (step.do === 'remove-exits') return `remove exits ${step.ids.join(' ')}`;
     if (step.do === 'remove-revision') return `remove revision ${step.hash}`;
     return step.do === 'remove-instance' ? `remove instance ${step.id}` : `collect ${step.id}`;
   });
@@ -52,6 +54,17 @@ describe('the plan of the instance cleanup', () => {
   it('looks at what ended by itself every minute, as long as one may go', () => {
     expect(plan({ kind: 'ended', ended: ended(2, 0), spare: 0 }).recheckInMs).toBe(60_000);
     expect(plan({ kind: 'ended', ended: ended(1, 0), spare: 0 }).recheckInMs).toBeUndefined();
+  });
+
+  it('of ends: keeps so many of so many days, and looks again every hour', () => {
+    const exits = (count: number, agoMs: number) =>
+      Array.from({ length: count }, (_, index) => ({ id: `x${index}`, agoMs }));
+    expect(decide({ kind: 'exits', exits: exits(MOST_EXIT_RECORDS, 0) })).toEqual([]);
+    expect(decide({ kind: 'exits', exits: exits(MOST_EXIT_RECORDS + 2, 0) })).toEqual([
+      `remove exits x${MOST_EXIT_RECORDS} x${MOST_EXIT_RECORDS + 1}`,
+    ]);
+    expect(decide({ kind: 'exits', exits: exits(2, EXITS_KEPT_MS) })).toEqual(['remove exits x0 x1']);
+    expect(plan({ kind: 'exits', exits: exits(1, 0) }).recheckInMs).toBe(3_600_000);
   });
 
   it('of revisions: keeps those in use and removes the others', () => {

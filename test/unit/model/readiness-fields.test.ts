@@ -77,7 +77,13 @@ describe('the fields of stop, restart, placement and readiness', () => {
 
   it('mean SIGTERM, ten seconds, no command and always when they are absent', () => {
     expect(stopSettingsOf(configurationSchema.parse(BASE))).toEqual(DEFAULT_STOP);
-    expect(DEFAULT_STOP).toEqual({ command: null, signal: 'SIGTERM', timeoutMs: 10_000, leaveMs: 0, to: 'main' });
+    expect(DEFAULT_STOP).toEqual({
+      command: null,
+      signal: 'SIGTERM',
+      timeoutMs: 10_000,
+      leaveMs: 0,
+      to: 'main',
+    });
     expect(isRestarted(undefined, { code: 0 })).toBe(true);
   });
 });

@@ -10,6 +10,7 @@ import { instanceColumns, messageOf } from '../../parts/instances/columns.js';
 import { Empty } from '../../parts/notes.js';
 import { Fact, Panel } from '../../parts/page.js';
 import { PendingActions } from '../../parts/pending-actions.js';
+import { Time } from '../../parts/time.js';
 import { WhyPanel } from '../../parts/why-panel.js';
 import { hrefOf } from '../../router/place.js';
 import { useEntries, useOrderedList, useTopic } from '../../services/services.js';
@@ -17,6 +18,8 @@ import { OverridesPanel } from './overrides.js';
 import { RolloutPanel } from './rollout.js';
 import type { ConfigurationRow } from './rows.js';
 import { text } from './text.js';
+
+const MOST_ENDS = 5;
 
 export function StateTab({ row }: { readonly row: ConfigurationRow }) {
   const { entry } = row;
@@ -35,8 +38,32 @@ export function StateTab({ row }: { readonly row: ConfigurationRow }) {
         />
         {entry !== null && <Content configuration={entry.configuration} file={entry.file} />}
       </div>
+      <Ends name={row.name} />
       {(entry !== null || row.instances > 0) && <Instances row={row} rollout={rollout} />}
     </>
+  );
+}
+
+/** The last ends that nobody asked for, also of instances that are gone. */
+function Ends({ name }: { readonly name: string }) {
+  const exits = [...useEntries('exits').values()]
+    .filter(({ configuration }) => configuration === name)
+    .sort((a, b) => b.at - a.at);
+  if (exits.length === 0) return null;
+  return (
+    <Panel title={text.ends} about={exits.length}>
+      <ul class="faults configuration-older">
+        {exits.slice(0, MOST_ENDS).map((exit) => (
+          <li key={exit.id}>
+            <a href={hrefOf(['instances', exit.instance])}>{exit.text}</a>{' '}
+            <span class="quiet">
+              <Time at={exit.at} />
+            </span>
+            {exit.lines !== null && exit.lines.length > 0 && <pre>{exit.lines.join('\n')}</pre>}
+          </li>
+        ))}
+      </ul>
+    </Panel>
   );
 }
 

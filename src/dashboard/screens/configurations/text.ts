@@ -49,6 +49,8 @@ export const text = {
   unknown: (name: string) => `There is no configuration ${name}`,
   unknownHint: 'It was deleted, or the address is mistyped.',
 
+  ends: 'Ended by themselves',
+
   overrides: 'Changed beside the file',
   overridden: (number: number) => `${plural(number, 'field')} overridden`,
   madeHere: 'Made here, no file',

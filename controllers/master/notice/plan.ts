@@ -1,0 +1,92 @@
+/**
+ * The notice controller's decision: which event each webhook tells next, and when. A webhook tells events in the order
+ * of their ids, the next one once the one before is taken or given up.
+ */
+import { backoffMs } from '../../../src/loop/backoff.js';
+import type { Plan } from '../../../src/loop/reconciler.js';
+import type { EventRecord } from '../../../src/model/event.js';
+import { isWanted, type NoticeRecord, type Webhook } from '../../../src/model/webhook.js';
+
+/** How often the files are read. */
+export const LOOK_EVERY_MS = 5000;
+const RETRY = { baseMs: 1000, maxMs: 3_600_000 };
+/** How often an event is tried: for a day. Then it is given up, and each later one after a single try, until one is taken. */
+const MOST_TRIES = 35;
+
+export interface NoticeFacts {
+  readonly hooks: readonly {
+    readonly name: string;
+    readonly hook: Webhook;
+    readonly record: NoticeRecord | undefined;
+  }[];
+  /** The events in the order of their ids. */
+  readonly events: readonly (readonly [id: string, event: EventRecord])[];
+  /** Unix milliseconds. */
+  readonly at: number;
+}
+
+export interface NoticeStep {
+  readonly name: string;
+  /** The event to tell first; absent: only the record is written. */
+  readonly tell?: readonly [id: string, event: EventRecord];
+  /** The record; with `tell`: as it is before the try. */
+  readonly record: NoticeRecord;
+}
+
+export function plan({ hooks, events, at }: NoticeFacts): Plan<readonly NoticeStep[]> {
+  const waits = [LOOK_EVERY_MS];
+  const steps = hooks.flatMap(({ name, hook, record }): NoticeStep[] => {
+    // A new webhook tells nothing of what was before it.
+    if (record === undefined) return [{ name, record: settled(events.at(-1)?.[0] ?? '', 0) }];
+    const [tell] = pendingOf(hook, record, events);
+    if (tell === undefined) return [];
+    const gatherMs = hook.minSeconds * 1000;
+    const waitMs = Math.max(
+      leftMs(tell[1].at + gatherMs - at, gatherMs),
+      leftMs(record.tries === 0 ? 0 : record.tryAt - at, RETRY.maxMs),
+    );
+    const lost = record.lost + pushedOut(record, events);
+    if (waitMs <= 0) return [{ name, tell, record: { ...record, lost } }];
+    waits.push(waitMs);
+    return [];
+  });
+  return { steps: steps.length === 0 ? [] : [steps], recheckInMs: Math.min(...waits) };
+}
+
+/** The time left of a wait; 0 where the clock was set back. */
+function leftMs(ms: number, mostMs: number): number {
+  return ms > mostMs ? 0 : ms;
+}
+
+/** The events that a webhook has still to tell. */
+export function pendingOf(hook: Webhook, { cursor }: NoticeRecord, events: NoticeFacts['events']) {
+  return events.filter(([id, event]) => id > cursor && isWanted(hook, event));
+}
+
+/** How many events went from the list while one was tried: the cursor then stands right before the next one. */
+function pushedOut({ cursor, tries }: NoticeRecord, events: NoticeFacts['events']): number {
+  const first = events.find(([id]) => id > cursor)?.[0];
+  return tries === 0 || first === undefined ? 0 : Number(first) - Number(cursor) - 1;
+}
+
+/** The record of a webhook whose events up to this id are dealt with. */
+export function settled(cursor: string, lost: number): NoticeRecord {
+  return { cursor, tries: 0, tryAt: 0, failingSince: null, problem: null, lost };
+}
+
+/** The record after a try of this event that failed. */
+export function failed(record: NoticeRecord, id: string, problem: string, at: number): NoticeRecord {
+  const tries = record.tries + 1;
+  const isGivenUp = tries >= MOST_TRIES;
+  const cursor = isGivenUp ? id : String(Number(id) - 1).padStart(id.length, '0');
+  const tryAt = at + backoffMs(record.tries, RETRY);
+  const { failingSince, lost } = record;
+  return {
+    cursor,
+    tries,
+    tryAt,
+    failingSince: failingSince ?? at,
+    problem,
+    lost: lost + (isGivenUp ? 1 : 0),
+  };
+}

@@ -1,0 +1,45 @@
+/** Reads the files of `webhooks/`. The notice controller calls it every few seconds, and decides what they mean. */
+import { readdir } from 'node:fs/promises';
+import { basename, join, resolve } from 'node:path';
+import { readRegular } from '../files/read-regular.js';
+import { ignoreMissing } from '../files/system-error.js';
+import type { ConfigurationFileError } from '../model/configuration.js';
+import { type Webhook, webhookSchema } from '../model/webhook.js';
+import { fileReason } from './file-reason.js';
+import { parseJsonFile } from './parse.js';
+import { readerOf } from './problems.js';
+
+const readHook = readerOf(webhookSchema, (path) => path[0] !== 'url');
+
+/** A webhook with its secret. */
+export interface Hook extends Webhook {
+  readonly secret?: string | undefined;
+}
+export type Webhooks = ReadonlyMap<
+  string,
+  { readonly data: Hook } | { readonly error: ConfigurationFileError }
+>;
+
+/** The webhooks and broken files by name. Throws when the directory is there and cannot be read. */
+export async function readWebhooks(directory: string): Promise<Webhooks> {
+  const names = (await readdir(directory).catch(ignoreMissing)) ?? [];
+  const files = names.filter((name) => name.endsWith('.json') && !name.startsWith('.')).sort();
+  const read = async (file: string) => [basename(file, '.json'), await readWebhook(directory, file)] as const;
+  return new Map(await Promise.all(files.map(read)));
+}
+
+async function readWebhook(directory: string, name: string) {
+  const file = `webhooks/${name}`;
+  let field: string | null = null;
+  try {
+    const read = parseJsonFile(file, (await readRegular(join(directory, name))).toString(), readHook);
+    if ('error' in read || read.data.secretFile === undefined) return read;
+    field = 'secretFile';
+    const secret = (await readRegular(resolve(directory, read.data.secretFile))).toString().trim();
+    if (secret !== '') return { data: { ...read.data, secret } };
+    throw new Error('it is empty');
+  } catch (error) {
+    const message = `${field === null ? '' : `${field}: `}cannot be read: ${fileReason(error)}`;
+    return { error: { file, line: null, column: null, field, message } };
+  }
+}

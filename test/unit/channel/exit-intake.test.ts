@@ -1,0 +1,123 @@
+/** The records of ends that nobody asked for: one for each end, whatever is repeated, lost or late. */
+import { pino } from 'pino';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import type { StatusIntake } from '../../../src/channel/master/status-intake.js';
+import type { Report } from '../../../src/channel/protocol/messages.js';
+import {
+  EXITS_KEPT_MS,
+  type ExitRecord,
+  kindOf,
+  MOST_EXIT_LINES_BYTES,
+} from '../../../src/model/exit-record.js';
+import { MasterState } from '../../../src/state/master-state.js';
+import { instanceKey } from '../../../src/store/keys.js';
+import { Metrics } from '../../../src/telemetry/metrics.js';
+import { reportOf } from '../../support/channel/messages.js';
+import { intakeOver } from '../../support/channel/test-hub.js';
+import { FlakyStore } from '../../support/control-plane/flaky-store.js';
+import { instanceRecord, placedOn, withStatus } from '../../support/control-plane/records.js';
+import { FakeClock } from '../../support/fake-clock.js';
+import { metricsText } from '../../support/metrics-text.js';
+import { until } from '../../support/until.js';
+
+const ID = 'aaaaaa';
+const NOW = 10 * EXITS_KEPT_MS;
+
+let store: FlakyStore;
+let state: MasterState;
+let metrics: Metrics;
+let intake: StatusIntake;
+let lines: readonly string[];
+
+type End = NonNullable<Report['ends']>[number];
+const end = (run: number, fields: Partial<End> = {}): End => ({
+  run,
+  at: NOW - 1000 + run,
+  code: 1,
+  signal: null,
+  ...fields,
+});
+const take = (...ends: End[]): Promise<void> => intake.take('alpha', [reportOf(ID, { ends })]);
+const exits = (): ExitRecord[] => [...state.exits.entries()].map(([, { value }]) => value);
+
+beforeEach(async () => {
+  const clock = new FakeClock({ startAt: NOW });
+  store = new FlakyStore(clock);
+  state = new MasterState(store, pino({ level: 'silent' }));
+  await state.start();
+  metrics = new Metrics();
+  lines = ['one', 'two'];
+  intake = intakeOver(state, clock, { metrics }, async () => lines);
+  const record = instanceRecord(ID, { placement: placedOn('alpha', 30000) });
+  const status = withStatus(record.status, { state: 'ONLINE', pid: 42, players: 7 });
+  const value = { ...record, status };
+  await state.instances.until(await store.transact([{ do: 'put', key: instanceKey(ID), value }]));
+});
+
+afterEach(async () => {
+  store.isFull = false;
+  await state.stop();
+  await store.close();
+});
+
+it('keeps an end with what is known of it, and asks for its last lines', async () => {
+  await take(
+    end(3, { begunAt: 5, mostMemoryBytes: 9000, kind: 'out-of-memory', cause: 'killed: out of memory' }),
+  );
+  await until(() => expect(exits()[0]?.lines).toEqual(['one', 'two']));
+  expect(exits()).toMatchObject([
+    {
+      instance: ID,
+      configuration: 'lobby',
+      node: 'alpha',
+      run: 3,
+      code: 1,
+      kind: 'out-of-memory',
+      cause: 'killed: out of memory',
+      players: 7,
+      begunAt: 5,
+      mostMemoryBytes: 9000,
+    },
+  ]);
+  expect(await metricsText(metrics)).toContain(
+    'drover_exits_total{configuration="lobby",cause="out-of-memory"} 1',
+  );
+});
+
+it('keeps each end once, however often it is named, and every end that a replaced report did not name', async () => {
+  await Promise.all([take(end(1)), take(end(2), end(1))]);
+  await take(end(4, { code: null, signal: 'SIGKILL' }), end(3, { code: null }), end(2), end(1));
+  expect(
+    exits()
+      .map((exit) => [exit.run, kindOf(exit)])
+      .sort(),
+  ).toEqual([
+    [1, 'exited'],
+    [2, 'exited'],
+    [3, 'unseen'],
+    [4, 'signal'],
+  ]);
+});
+
+it('does not acknowledge a report whose end is not on disk', async () => {
+  store.isFull = true;
+  await expect(take(end(1))).rejects.toThrow();
+  store.isFull = false;
+  await take(end(1));
+  expect(exits()).toHaveLength(1);
+});
+
+it('does not bring an end back that is older than what is kept', async () => {
+  await take(end(1, { at: NOW - EXITS_KEPT_MS }));
+  expect(exits()).toEqual([]);
+});
+
+it('keeps the last lines up to a number of bytes', async () => {
+  lines = Array.from({ length: 50 }, (_, index) => `${index} ${'x'.repeat(1000)}`);
+  await take(end(1));
+  await until(() => expect(exits()[0]?.lines).not.toBeNull());
+  const kept = exits()[0]?.lines ?? [];
+  expect(kept.at(-1)).toMatch(/^49 /);
+  expect(kept.join('\n').length).toBeLessThanOrEqual(MOST_EXIT_LINES_BYTES);
+  expect(kept.length).toBe(8);
+});
