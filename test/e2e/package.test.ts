@@ -30,6 +30,7 @@ const PROGRAMS = [
   'session-owner-main.js',
   'pack-thread-main.js',
   'certificate-thread-main.js',
+  'edit-thread-main.js',
   'loop-thread-main.js',
 ];
 /** All that a package may hold; `dist/` has the programs, what they load, and maps. */
