@@ -13,6 +13,7 @@ import { Hub } from './channel/master/hub.js';
 import { StatusIntake } from './channel/master/status-intake.js';
 import type { UsageBook } from './channel/master/usage-book.js';
 import type { MessageOf } from './channel/protocol/messages.js';
+import type { InstanceStreams } from './channel/services/instance-streams.js';
 import { type TreeServer, templateServices } from './channel/services/template-relay.js';
 import type { Leadership, Term } from './leadership/leadership.js';
 import type { Clock } from './loop/clock.js';
@@ -66,6 +67,7 @@ interface Lasting {
   readonly beats: BeatBook;
   readonly usage: UsageBook;
   readonly holdings: Holdings;
+  readonly streams: Pick<InstanceStreams, 'writeStdin'>;
   /** See `Rollouts`. */
   readonly lastLinesOf: (id: string) => Promise<readonly string[]>;
 }
@@ -126,6 +128,7 @@ export class MasterTerm {
         hostAddressOf: options.hostAddressOf,
       },
       lastLinesOf: lasting.lastLinesOf,
+      sendLine: (record, line) => lasting.streams.writeStdin(record, Buffer.from(`${line}\n`)),
       templateDigest: (group, name, storage) => templates.digest(group, name, storage),
     });
   }

@@ -23,6 +23,7 @@ import {
   wakesOfNode,
   wakesOfRevision,
   wakesOfRollout,
+  wakesOfTimetable,
 } from './wake/record-wakes.js';
 import { wakesOfNewPlace, wakesOfTemplates } from './wake/shared-wakes.js';
 import { type Change, type ControllerName, type Wake, type WakeFacts, wakeFactsOf } from './wake/wake.js';
@@ -124,6 +125,7 @@ function followAll(
   follow(state.revisions, (change) => wakesOfRevision(change, facts));
   follow(state.nodes, (change) => wakesOfNode(change, facts));
   follow(state.rollouts, (change) => wakesOfRollout(change, facts));
+  follow(state.timetables, (change) => wakesOfTimetable(change));
   beats.onContactChange((nodeId) => wake(wakesOfContact(nodeId)));
 }
 
@@ -152,6 +154,11 @@ function registerAll(
       ...[...ids(revisions), ...revisions.setAside.keys()].map(revisionKey),
     ]),
     rollout: register(options, reconcilers.rollouts, () => rolloutKeys(state)),
+    schedule: register(
+      options,
+      reconcilers.schedules,
+      () => new Set([...ids(configurations), ...ids(state.timetables)]),
+    ),
     content: register(options, reconcilers.contents, () => ids(instances), WRITES_AT_ONCE),
   };
 }

@@ -18,6 +18,7 @@ import type { DrainProgress } from '../model/node-drain.js';
 import { publicMessage } from '../model/public-message.js';
 import type { InstanceDescription } from '../model/run/instance-description.js';
 import { unknownConfiguration, unknownInstance, unknownNode } from '../model/unknown.js';
+import { schedulesOf } from '../operations/schedules.js';
 import { setAsideOf } from '../state/left-of-record.js';
 import type { StateRecords } from '../state/master-state.js';
 import { explainConfiguration } from './configuration.js';
@@ -65,6 +66,7 @@ interface ExplainerOptions
     | 'nodes'
     | 'overrides'
     | 'rollouts'
+    | 'timetableRecords'
     | 'instancesByConfiguration'
     | 'instancesByNode'
   > {
@@ -157,6 +159,7 @@ export class Explainer {
         service,
         leaving: this.#options.decisions.leavingOf(name),
         rollout: this.#options.rollouts.get(name)?.value,
+        schedules: schedulesOf(this.#options, name),
         placement: configuration && this.#options.decisions.placementOfNext(configuration.configuration),
         instances: listed.flatMap(({ id }) => {
           const record = all.get(id);

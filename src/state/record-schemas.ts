@@ -11,6 +11,7 @@ import { instanceRecordSchema } from '../model/instance.js';
 import { nodeRecordSchema } from '../model/node.js';
 import { problemOf } from '../model/public-message.js';
 import { rolloutRecordSchema } from '../model/rollout.js';
+import { timetableSchema } from '../model/schedule.js';
 import { templateRecordSchema } from '../model/template.js';
 import { PREFIX } from '../store/keys.js';
 import type { Entry } from '../store/store.js';
@@ -24,6 +25,7 @@ export const RECORD_SCHEMAS = {
   events: eventRecordSchema,
   instances: instanceRecordSchema,
   rollouts: rolloutRecordSchema,
+  timetables: timetableSchema,
   keys: apiKeyRecordSchema,
   sessions: sessionRecordSchema,
   nodes: nodeRecordSchema,

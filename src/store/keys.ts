@@ -8,6 +8,7 @@ export const PREFIX = {
   events: 'events/',
   instances: 'instances/',
   rollouts: 'rollouts/',
+  timetables: 'schedules/',
   keys: 'keys/',
   sessions: 'sessions/',
   nodes: 'nodes/',
@@ -24,6 +25,7 @@ export const overridesKey = (name: string): string => PREFIX.overrides + name;
 export const eventKey = (id: string): string => PREFIX.events + id;
 export const instanceKey = (id: string): string => PREFIX.instances + id;
 export const rolloutKey = (configurationName: string): string => PREFIX.rollouts + configurationName;
+export const timetableKey = (configurationName: string): string => PREFIX.timetables + configurationName;
 export const apiKeyKey = (label: string): string => PREFIX.keys + label;
 export const sessionKey = (id: string): string => PREFIX.sessions + id;
 export const nodeKey = (nodeId: string): string => PREFIX.nodes + nodeId;

@@ -1,5 +1,6 @@
 /** Pure functions from a change of a record to events, and the folding of equal events. They decide nothing. */
 
+import { isDeepStrictEqual } from 'node:util';
 import type { ConfigurationHistory } from '../../../src/model/configuration-history.js';
 import {
   type EventKind,
@@ -10,7 +11,9 @@ import {
 import type { InstanceRecord, InstanceStatus, Reason } from '../../../src/model/instance.js';
 import type { NodeCondition, NodeRecord } from '../../../src/model/node.js';
 import { rolloutText } from '../../../src/model/plain/rollout-text.js';
+import { pastDueText } from '../../../src/model/plain/schedule-text.js';
 import type { RolloutRecord } from '../../../src/model/rollout.js';
+import { EMPTY_TIMETABLE, entryOf, type Timetable } from '../../../src/model/schedule.js';
 import { endText } from '../../../src/model/words.js';
 
 /** How long an event takes up equal ones after its last time. Ends of a crash loop are minutes apart. */
@@ -121,6 +124,19 @@ export function eventsOfRollout(
   const detail = after.state === 'rolling' ? beginText(before) : rolloutText(after);
   const by = after.state === 'paused' ? null : after.by;
   return [{ kind: 'rollout', configuration: after.name, detail, by }];
+}
+
+/** The events of settled due times. */
+export function eventsOfTimetable(
+  configuration: string,
+  before: Timetable | undefined,
+  after: Timetable = EMPTY_TIMETABLE,
+): NewEvent[] {
+  return Object.entries(after.entries).flatMap(([name, { last }]): NewEvent[] => {
+    if (last === null || isDeepStrictEqual(last, before && entryOf(before, name)?.last)) return [];
+    const detail = `schedule ${name} ${pastDueText({ ...last, by: null })}`;
+    return [{ kind: 'schedule', configuration, detail, by: last.by }];
+  });
 }
 
 function beginText(before: RolloutRecord | undefined): string {

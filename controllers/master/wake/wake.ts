@@ -18,7 +18,8 @@ export type ControllerName =
   | 'replacement'
   | 'instance-cleanup'
   | 'content'
-  | 'rollout';
+  | 'rollout'
+  | 'schedule';
 
 export interface Wake {
   readonly controller: ControllerName;

@@ -16,6 +16,7 @@ import { shownEventSchema } from '../../model/event.js';
 import { instanceInfoSchema, instanceStateSchema } from '../../model/instance.js';
 import { nodeConfigurationSchema, runtimeOfferSchema } from '../../model/node.js';
 import { drainProgressSchema } from '../../model/node-drain.js';
+import { shownScheduleSchema } from '../../model/schedule.js';
 import {
   clusterSyncSchema,
   templateInstallationSchema,
@@ -62,6 +63,7 @@ export const COMPONENTS: ZodOpenApiComponentsObject = {
     PastContent: pastContentSchema,
     Rollback: rollbackSchema,
     Rollout: shownRolloutSchema,
+    Schedule: shownScheduleSchema,
     ConfigurationSummary: configurationSummarySchema,
     PortRange: portRangeSchema,
     ClusterNode: summarySchema,

@@ -144,6 +144,7 @@ export function configurationFacts(fields: Partial<ConfigurationFacts> = {}): Co
     git: undefined,
     unreadable: [],
     rollout: undefined,
+    schedules: [],
     fileErrors: [],
     fileWarnings: [],
     overrides: [],

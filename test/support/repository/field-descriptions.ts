@@ -11,6 +11,8 @@ const TABLES = [
   ['configuration.md', '| field | meaning |', ['']],
   ['configuration.md', '| field of `readiness` |', ['readiness.']],
   ['configuration.md', '"strategy": "rolling", "maxSurge": 1,', ['update.']],
+  ['configuration.md', '| field of `schedules` |', ['schedules.']],
+  ['configuration.md', '| field of `windows` |', ['windows.']],
   ['templates.md', '| field of `templateInstallationConfig` |', ['templateInstallationConfig.']],
   [
     'templates.md',
