@@ -9,6 +9,7 @@ import { syncPath } from '../files/sync-path.js';
 import { ignoreMissing } from '../files/system-error.js';
 import { ContentOrigins } from '../git/content-origins.js';
 import { isTracked } from '../git/git-origins.js';
+import type { NewestCommit } from '../git/newest-commit.js';
 import type { Clock } from '../loop/clock.js';
 import { eachBounded, FILE_PARALLELISM } from '../loop/each-bounded.js';
 import type {
@@ -47,8 +48,8 @@ interface DirectorySourceOptions {
   readonly directory: string;
   /** The setting; default: `state` where git tracks files of the directory, else `file`. */
   readonly writes?: ConfigurationWrites | undefined;
-  /** True when other masters bring configurations, too. Default false. */
-  readonly isShared?: boolean;
+  /** The newest commit of all masters. Absent: no other master brings configurations. */
+  readonly newest?: NewestCommit;
   readonly logger: Logger;
   readonly clock: Clock;
 }
@@ -103,10 +104,10 @@ export class DirectorySource implements ConfigurationSource {
 
   /** Decides where changes go, and says it. Called once, before the first reading. */
   async decideWrites(): Promise<void> {
-    const { writes, isShared = false, directory, logger } = this.#options;
+    const { writes, newest, directory, logger } = this.#options;
     const isOfGit = await isTracked(directory, logger);
     this.#writes = writes ?? (isOfGit ? 'state' : 'file');
-    if (isShared && isOfGit && this.#writes !== 'file') this.origins.followCommits();
+    if (newest !== undefined && isOfGit && this.#writes !== 'file') this.origins.followCommits(newest);
     if (this.#writes === 'file' && !isOfGit) return;
     const who = isOfGit ? 'git tracks its files' : 'config.json says so';
     logger.info({ writes: this.#writes }, `${directory}: ${WRITES_TEXT[this.#writes]} (${who})`);

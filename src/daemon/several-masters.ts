@@ -18,6 +18,7 @@ import { ConfigurationFiles } from '../configuration-files/configuration-files.j
 import { LocalFiles } from '../configuration-files/local-files.js';
 import { decodeEdits, encodeEdits, transactionOf } from '../configuration-files/record-edits.js';
 import { DirectorySource } from '../configuration-files/source.js';
+import { cloneOperations, decodeCloneEdits, newestCommitOf } from '../git/newest-commit.js';
 import type { AskingLeadership } from '../leadership/candidate.js';
 import { LeaderSearch } from '../leadership/leader-search.js';
 import type { MasterPeer } from '../leadership/leadership.js';
@@ -54,7 +55,10 @@ export interface SeveralMastersOptions {
   /** The mirrors of the state. They are loaded before these parts start, and followed until the parts have stopped. */
   /** Where changes through the API go; default: as git decides. */
   readonly writes?: ConfigurationWrites | undefined;
-  readonly state: Pick<MasterState, 'configurations' | 'histories' | 'overrides' | 'rollouts' | 'nodes'>;
+  readonly state: Pick<
+    MasterState,
+    'clones' | 'configurations' | 'histories' | 'overrides' | 'rollouts' | 'nodes'
+  >;
   readonly leadership: AskingLeadership;
   /** The other masters, remembered across restarts. */
   readonly known: KnownMasters;
@@ -121,13 +125,22 @@ export class SeveralMasters implements Part {
       },
       deskOptions,
     );
+    const clones = openRecordDesk(
+      {
+        name: 'clones',
+        encode: (edits) => edits,
+        decode: decodeCloneEdits,
+        operations: cloneOperations,
+      },
+      deskOptions,
+    );
     const basesOf = (name: string): Bases =>
       new Bases({ path: join(paths.data, 'views', `${name}.json`), store, logger });
     const source = new DirectorySource({
       nodeId,
       directory: paths.configurations,
       writes,
-      isShared: true,
+      newest: newestCommitOf('configurations', state.clones, clones),
       logger,
       clock,
     });
@@ -175,6 +188,7 @@ export class SeveralMasters implements Part {
       git,
       directory: local.directory,
       records: this.#templateRecords,
+      newest: newestCommitOf('templates', state.clones, clones),
       door: openRecordDesk(
         {
           name: 'templates',

@@ -6,6 +6,7 @@ import { messageOf } from '../model/errors.js';
 import type { SideOrder } from '../views/view.js';
 import { isAncestor } from './git-ancestry.js';
 import { git } from './git-program.js';
+import type { NewestCommit } from './newest-commit.js';
 
 /** The answers of git at one commit of the work tree. */
 interface Known {
@@ -25,13 +26,17 @@ interface Change {
 
 export class CommitOrder {
   readonly #directory: string;
+  readonly #newest: NewestCommit;
   readonly #onFailure: (reason: string) => void;
   #known: Known | undefined;
+  /** The commit that this clone has told the other masters. */
+  #told: string | undefined;
   /** Commits in force that are not among the ancestors, and were not looked up yet. */
   readonly #asked = new Set<string>();
 
-  constructor(directory: string, onFailure: (reason: string) => void) {
+  constructor(directory: string, newest: NewestCommit, onFailure: (reason: string) => void) {
     this.#directory = directory;
+    this.#newest = newest;
     this.#onFailure = onFailure;
   }
 
@@ -72,24 +77,54 @@ export class CommitOrder {
     const last = known?.changes.get(file);
     if (known === undefined || last?.commit === commit) return 'unknown';
     if (known.ancestors.has(commit)) return last?.isRemoval === !isHere ? 'newer' : 'unknown';
+    return this.#orderBeside(known, commit);
+  }
+
+  /** The order of a file here, as its commit has it, of which the state has nothing. */
+  ofNew(): SideOrder {
+    const newest = this.#newest.get();
+    if (newest === undefined || this.#known?.ancestors.has(newest) !== false) return 'unknown';
+    return this.#orderBeside(this.#known, newest);
+  }
+
+  /** The order of the work tree and a commit that is not among its ancestors. */
+  #orderBeside(known: Known, commit: string): SideOrder {
     const order = known.others.get(commit);
     if (order === undefined) this.#asked.add(commit);
     // Change nothing until git has answered.
     return order ?? 'behind';
   }
 
-  /** Looks up the commits that `of` was asked about and did not know. True: `of` may answer something else now. */
+  /**
+   * Looks up the commits that `of` was asked about and did not know, and tells the other masters a commit that is newer
+   * than theirs. True: `of` may answer something else now.
+   */
   async lookUp(): Promise<boolean> {
     const known = this.#known;
+    const newest = this.#newest.get();
+    const isOther = newest !== undefined && known?.ancestors.has(newest) === false;
+    if (isOther && !known?.others.has(newest)) this.#asked.add(newest);
     const asked = [...this.#asked];
     this.#asked.clear();
-    if (known === undefined || asked.length === 0) return false;
+    if (known === undefined) return false;
     for (const commit of asked) {
       // Unknown: the commit was not fetched yet.
       const isOlder = await isAncestor(this.#directory, known.head, commit);
       known.others.set(commit, isOlder === 'no' ? 'unknown' : 'behind');
     }
-    return true;
+    // Where two clones have parted, the last one that moved counts.
+    if (!isOther || known.others.get(newest) === 'unknown') await this.#tell(known.head, newest);
+    return asked.length > 0;
+  }
+
+  async #tell(head: string, newest: string | undefined): Promise<void> {
+    if (this.#told === head) return;
+    this.#told = head;
+    if (newest === head) return;
+    await this.#newest.set(head).catch(() => {
+      // The next round tries again: nobody may lead now, or another clone was faster.
+      this.#told = undefined;
+    });
   }
 
   async #learned(head: string): Promise<Known> {

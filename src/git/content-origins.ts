@@ -7,6 +7,7 @@ import type { Logger } from '../telemetry/logger.js';
 import type { SideOrder } from '../views/view.js';
 import { CommitOrder } from './commit-order.js';
 import { type GitOrigin, gitOriginsOf } from './git-origins.js';
+import type { NewestCommit } from './newest-commit.js';
 
 /** The author of a write through the API or a command. */
 export interface FileWriter {
@@ -62,8 +63,8 @@ export class ContentOrigins {
   }
 
   /** From now on `orderOf` answers. Called before the first reading. */
-  followCommits(): void {
-    this.#order = new CommitOrder(this.#directory, (reason) => this.#tellFailure(reason));
+  followCommits(newest: NewestCommit): void {
+    this.#order = new CommitOrder(this.#directory, newest, (reason) => this.#tellFailure(reason));
   }
 
   /** Undefined: commits are not followed. */
@@ -117,18 +118,24 @@ export class ContentOrigins {
     return this.#doubted.has(file);
   }
 
-  /** The order of a file and the content in force, which a commit may have brought. `here` undefined: the file is gone. */
+  /**
+   * The order of a file and the content in force, which a commit may have brought. `here` undefined: the file is gone;
+   * `inForce` undefined: nothing is in force.
+   */
   orderOf(
     file: string,
     here: string | undefined,
-    { hash, commit }: { readonly hash: string; readonly commit?: string | undefined },
+    inForce: { readonly hash: string; readonly commit?: string | undefined } | undefined,
   ): SideOrder {
+    const isAsCommitted = here === undefined || this.#commits.get(file)?.isDirty === false;
+    if (inForce === undefined) return isAsCommitted ? (this.#order?.ofNew() ?? 'unknown') : 'unknown';
+    const { hash, commit } = inForce;
     const { changedBy } = this.ofFile(file);
     const isAgreed = here === hash;
     // Write each commit of an agreed content once, in case the leader does not keep commits.
     if (isAgreed && (changedBy === undefined || this.#noted.get(file) === changedBy)) return 'unknown';
     if (commit === undefined) return isAgreed ? 'newer' : 'unknown';
-    if (here !== undefined && this.#commits.get(file)?.isDirty !== false) return 'unknown';
+    if (!isAsCommitted) return 'unknown';
     return this.#order?.of(file, commit, here !== undefined) ?? 'unknown';
   }
 

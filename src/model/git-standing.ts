@@ -1,5 +1,10 @@
 /** The standing of a directory in its git work tree, as the API shows it. */
 import { z } from 'zod';
+import { commitSchema } from './names.js';
+
+/** The store value of `clones/<kind>`: the newest commit that the clone of any master was at. `kind`: `configurations` or `templates`. */
+export const cloneRecordSchema = z.object({ commit: commitSchema });
+export type CloneRecord = Readonly<z.output<typeof cloneRecordSchema>>;
 
 export const fileInGitSchema = z
   .enum(['committed', 'changed', 'untracked', 'ignored', 'conflict'])

@@ -7,6 +7,7 @@ import type { Configuration, ConfigurationRecord } from '../model/configuration.
 import type { ConfigurationHistory } from '../model/configuration-history.js';
 import type { ConfigurationOverrides } from '../model/configuration-overrides.js';
 import type { EventRecord } from '../model/event.js';
+import type { CloneRecord } from '../model/git-standing.js';
 import { hasEndedByItself, type InstanceRecord, type InstanceState, instanceOf } from '../model/instance.js';
 import { type InstanceWord, wordOf } from '../model/instance-word.js';
 import type { NodeRecord } from '../model/node.js';
@@ -42,6 +43,8 @@ export class MasterState {
   readonly histories: Mirror<ConfigurationHistory>;
   /** The changes of callers, where Drover does not write the files. */
   readonly overrides: Mirror<ConfigurationOverrides>;
+  /** The newest commits of clones. */
+  readonly clones: Mirror<CloneRecord>;
   /** The last events, for people. */
   readonly events: Mirror<EventRecord>;
   readonly nodes: Mirror<NodeRecord>;
@@ -104,6 +107,7 @@ export class MasterState {
     this.revisions = known('revisions');
     this.histories = known('histories');
     this.overrides = known('overrides');
+    this.clones = known('clones');
     this.events = known('events');
     this.nodes = known('nodes');
     this.rollouts = known('rollouts');

@@ -7,6 +7,7 @@ import { configurationRecordSchema, configurationSchema } from '../model/configu
 import { configurationHistorySchema } from '../model/configuration-history.js';
 import { configurationOverridesSchema } from '../model/configuration-overrides.js';
 import { eventRecordSchema } from '../model/event.js';
+import { cloneRecordSchema } from '../model/git-standing.js';
 import { instanceRecordSchema } from '../model/instance.js';
 import { nodeRecordSchema } from '../model/node.js';
 import { problemOf } from '../model/public-message.js';
@@ -32,6 +33,7 @@ export const RECORD_SCHEMAS = {
   joinTokens: joinTokenRecordSchema,
   members: memberRecordSchema,
   templates: templateRecordSchema,
+  clones: cloneRecordSchema,
 } as const satisfies Partial<Record<keyof typeof PREFIX, z.ZodType>>;
 
 /** The fault of a stored record, for a person; undefined: a master can read the record. */

@@ -16,6 +16,7 @@ export const PREFIX = {
   members: 'members/',
   secrets: 'secrets/',
   templates: 'templates/',
+  clones: 'clones/',
 } as const;
 
 export const configurationKey = (name: string): string => PREFIX.configurations + name;
@@ -32,4 +33,5 @@ export const nodeKey = (nodeId: string): string => PREFIX.nodes + nodeId;
 export const joinTokenKey = (id: string): string => PREFIX.joinTokens + id;
 export const memberKey = (nodeId: string): string => PREFIX.members + nodeId;
 export const secretKey = (name: string): string => PREFIX.secrets + name;
+export const cloneKey = (kind: string): string => PREFIX.clones + kind;
 export const templateKey = (name: string): string => PREFIX.templates + name;

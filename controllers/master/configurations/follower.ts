@@ -95,9 +95,10 @@ export class ConfigurationFollower implements RecordFollower, ConfigurationEdito
   }
 
   conflicts(): readonly ConfigurationConflict[] {
+    const isClone = this.#options.source.origins.order !== undefined;
     return this.#engine.conflicts().map(({ name, kind }) => {
       const file = this.#tree.owners.get(name) ?? `${name}.json`;
-      return { name, file, kind, message: conflictText({ name, file, kind }) };
+      return { name, file, kind, message: conflictText({ name, file, kind }, isClone) };
     });
   }
 
@@ -195,15 +196,21 @@ export class ConfigurationFollower implements RecordFollower, ConfigurationEdito
   }
 }
 
-function conflictText({ name, file, kind }: Omit<ConfigurationConflict, 'message'>): string {
-  const keep = `to take what is here, run "drover apply -f ${file}"`;
+function conflictText(
+  { name, file, kind }: Omit<ConfigurationConflict, 'message'>,
+  isClone: boolean,
+): string {
+  const take = `to take what is here, run "drover apply -f ${file}"`;
+  const leave = isClone
+    ? 'to take what is in force, merge its commits and pull them here, or take the file back with git'
+    : 'to take what is in force, delete the file';
   switch (kind) {
     case 'removed-there':
-      return `conflict: "${name}" was removed elsewhere, and changed here since; ${keep}, else delete the file`;
+      return `conflict: "${name}" was removed elsewhere, and changed here since; ${take}; ${leave}`;
     case 'both-changed':
-      return `conflict: "${name}" was changed elsewhere, and here too; what is in force stays: ${keep}; to take what is in force, delete the file`;
+      return `conflict: "${name}" was changed elsewhere, and here too; what is in force stays: ${take}; ${leave}`;
     case 'unknown-base':
-      return `conflict: "${name}" differs from what is in force, and this node does not know which of the two is newer: ${keep}; to take what is in force, delete the file`;
+      return `conflict: "${name}" differs from what is in force, and this node does not know which of the two is newer: ${take}; ${leave}`;
     default:
       return kind satisfies never;
   }

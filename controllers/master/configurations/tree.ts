@@ -182,7 +182,7 @@ export class ConfigurationTree implements ViewTree {
     const { origins } = this.#options.source;
     const inForce = this.#fileInForce(name);
     const file = this.#owners.get(name) ?? inForce?.sourceFile;
-    if (file === undefined || inForce === undefined) return 'unknown';
+    if (file === undefined) return 'unknown';
     return origins.orderOf(file, here, inForce);
   }
 

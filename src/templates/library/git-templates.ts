@@ -5,6 +5,7 @@
 import { ContentOrigins } from '../../git/content-origins.js';
 import { isTracked, templateOriginsOf } from '../../git/git-origins.js';
 import { git } from '../../git/git-program.js';
+import type { NewestCommit } from '../../git/newest-commit.js';
 import { DroverError } from '../../model/errors.js';
 import type { ConfigurationWrites } from '../../model/plain/configuration-writes.js';
 import { templatePath } from '../../model/plain/template-fault.js';
@@ -46,8 +47,8 @@ export class GitTemplates {
   }
 
   /** From now on the order of commits is known. Called when other masters bring templates, too. */
-  followCommits(): void {
-    if (this.#isOwner) this.origins.followCommits();
+  followCommits(newest: NewestCommit): void {
+    if (this.#isOwner) this.origins.followCommits(newest);
   }
 
   /** True for a template that Drover never writes. */
@@ -58,9 +59,8 @@ export class GitTemplates {
   /** The order of a template here and its record. Undefined: Drover writes the template. */
   orderOf(name: string, here: string | undefined, record: TemplateRecord | undefined): SideOrder | undefined {
     if (!this.owns(name)) return undefined;
-    return record === undefined
-      ? 'unknown'
-      : this.origins.orderOf(name, here, { hash: record.digest, commit: record.commit });
+    const inForce = record && { hash: record.digest, commit: record.commit };
+    return this.origins.orderOf(name, here, inForce);
   }
 
   /** Asks git about templates that were read. `head`: the commit before that. `others`: templates of other masters. */

@@ -2,6 +2,7 @@
  * Keeps the templates of one of several masters and the shared records in step, by digest. The state has the digests,
  * the masters have the bytes: a master that lacks a tree fetches it from a master that has it.
  */
+import type { NewestCommit } from '../../git/newest-commit.js';
 import type { MasterPeer } from '../../leadership/leadership.js';
 import type { Clock, TimerHandle } from '../../loop/clock.js';
 import type { Part } from '../../loop/lifecycle.js';
@@ -44,6 +45,7 @@ export interface TemplatePeers {
 interface TemplateViewOptions extends Omit<TemplateTreeOptions, 'fetch' | 'records' | 'signal' | 'library'> {
   readonly library: TemplateLibrary;
   readonly records: Mirror<TemplateRecord>;
+  readonly newest: NewestCommit;
   readonly peers: TemplatePeers;
   /** Called when the conflicts have changed. */
   readonly onConflicts: () => void;
@@ -86,7 +88,7 @@ export class TemplateView implements Part {
   async start(): Promise<void> {
     const { library, records } = this.#options;
     await this.#follower.start();
-    this.#options.git.followCommits();
+    this.#options.git.followCommits(this.#options.newest);
     this.#pollLater();
     this.#unsubscribe = [
       library.onChange(() => this.#lookSoon()),
@@ -119,7 +121,7 @@ export class TemplateView implements Part {
       line: null,
       column: null,
       field: null,
-      message: conflictText(name, kind),
+      message: this.#textOf({ name, kind }),
     }));
   }
 
@@ -149,7 +151,7 @@ export class TemplateView implements Part {
     const key = `${group}/${name}`;
     const digest = await this.#followOne(key);
     const conflict = this.conflicts().find((one) => one.name === key);
-    if (conflict !== undefined) throw new DroverError('DRV_STORE_CONFLICT', conflictText(key, conflict.kind));
+    if (conflict !== undefined) throw new DroverError('DRV_STORE_CONFLICT', this.#textOf(conflict));
     if (digest === null || peers.isAlone()) return undefined;
     const { signal } = this.#stopped;
     const wanted = { name: key, digest, revision: records.revision };
@@ -164,6 +166,10 @@ export class TemplateView implements Part {
       logger.warn({ template: key }, `template ${key} is on this master only so far: ${reasons}`);
       return `on this master only so far: ${reasons}`;
     }
+  }
+
+  #textOf({ name, kind }: ViewConflict): string {
+    return conflictText(name, kind, this.#options.git.owns(name));
   }
 
   /** The templates in force, as `<group>/<name>`. */
@@ -284,16 +290,19 @@ export class TemplateView implements Part {
     this.#told = text;
     this.#options.onConflicts();
     for (const { name, kind } of conflicts)
-      this.#options.logger.error({ template: name, kind }, conflictText(name, kind));
+      this.#options.logger.error({ template: name, kind }, this.#textOf({ name, kind }));
   }
 }
 
-function conflictText(name: string, kind: ViewConflict['kind']): string {
+function conflictText(name: string, kind: ViewConflict['kind'], isOfGit: boolean): string {
   const what =
     kind === 'removed-there'
       ? 'was removed elsewhere, and changed here since'
       : kind === 'both-changed'
         ? 'was changed elsewhere, and here too'
         : 'differs from the one in force, and this node does not know which of the two is newer';
-  return `conflict: template ${name} ${what}; what is in force stays. To take that one, delete templates/${name} here; to take what is here, copy it aside, delete it, and copy it back once the other is there`;
+  const cure = isOfGit
+    ? 'Merge the commits of both masters, and pull the merge on each'
+    : `To take that one, delete templates/${name} here; to take what is here, copy it aside, delete it, and copy it back once the other is there`;
+  return `conflict: template ${name} ${what}; what is in force stays. ${cure}`;
 }

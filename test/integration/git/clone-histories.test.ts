@@ -2,10 +2,13 @@
  * Random histories of commits, pulls, resets, writes, restarts and failovers on one to three masters with a clone each,
  * against a model: the newest commit that any of them had, and what callers changed since.
  */
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
+import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { configurationRecordSchema } from '../../../src/model/configuration.js';
+import { cloneRecordSchema } from '../../../src/model/git-standing.js';
 import { templateRecordSchema } from '../../../src/model/template.js';
 import { PREFIX } from '../../../src/store/keys.js';
 import { Mirror } from '../../../src/store/mirror.js';
@@ -56,6 +59,7 @@ class History {
   /** The digests of the template, by the number in its file. */
   readonly #digests = new Map<number, string>();
   readonly #records = this.#mirrorOf('configurations', (value) => configurationRecordSchema.parse(value));
+  readonly #clones = this.#mirrorOf('clones', (value) => cloneRecordSchema.parse(value));
   readonly #templates = this.#mirrorOf('templates', (value) => templateRecordSchema.parse(value));
 
   constructor(seed: number) {
@@ -69,6 +73,7 @@ class History {
     this.#commit({ x: one, y: one }, 0);
     await this.#records.start();
     await this.#templates.start();
+    await this.#clones.start();
     this.#records.onChange((name, after) => this.#shown.push(textOf(name, after?.value.configuration)));
     this.#templates.onChange((_name, after) => this.#shownDigests.push(after?.value.digest));
     for (const node of this.#nodes) {
@@ -84,6 +89,7 @@ class History {
   async stop(): Promise<void> {
     await this.#records.stop();
     await this.#templates.stop();
+    await this.#clones.stop();
     await this.world.close();
     this.repository.remove();
   }
@@ -109,8 +115,8 @@ class History {
 
   async #act(): Promise<string> {
     const node = this.#oneOf(this.#nodes);
-    const name = this.#oneOf(Object.keys(this.#model));
-    const kind = this.#next(14);
+    const name = this.#oneOf(Object.keys(this.#commits[this.#top]?.files ?? {}));
+    const kind = this.#next(18);
     if (kind < 3) return this.#change();
     if (kind < 7) return this.#go(node);
     if (kind === 7) {
@@ -132,6 +138,12 @@ class History {
       await expect(write).rejects.toMatchObject({ code: 'DRV_TEMPLATE_OWNED' });
       return 'write of a template';
     }
+    if (kind < 14 && this.#model[name] !== undefined) {
+      await files.remove(name);
+      this.#model = without(this.#model, name);
+      return `removal of ${name}`;
+    }
+    if (kind < 16) return this.#replace(node);
     const content = this.#content();
     await files.put(name, { command: 'run', ...content });
     this.#model = this.#with(name, content);
@@ -162,6 +174,15 @@ class History {
     return `${node} goes from ${head} to ${to}`;
   }
 
+  /** A new master takes the place of one: it knows nothing, and its clone may be at an older commit. */
+  async #replace(node: string): Promise<string> {
+    const master = this.world.masters.get(node);
+    if (master?.isUp === true) await master.stop();
+    rmSync(join(this.world.root, node, 'data'), { recursive: true, force: true });
+    const went = this.#go(node);
+    return `${went}, as a new master, ${await this.#restart(node)}`;
+  }
+
   async #restart(node: string): Promise<string> {
     const master = this.world.masters.get(node);
     if (master?.isUp === true) await master.stop();
@@ -190,7 +211,9 @@ class History {
     for (const name of NAMES) {
       const [was, is, inForce] = [from?.[name], now?.[name], this.#model[name]];
       if (was === undefined || is === undefined || inForce === undefined) {
-        this.#model = this.#with(name, is);
+        // A removal by a caller lasts until the file changes.
+        const isRemoved = inForce === undefined && was !== undefined && isDeepStrictEqual(was, is);
+        this.#model = this.#with(name, isRemoved ? undefined : is);
         continue;
       }
       const content = {
@@ -219,6 +242,8 @@ class History {
       ).toEqual(NAMES.map((name) => textOf(name, this.#model[name])));
       const digest = this.#digests.get(this.#commits[this.#top]?.map ?? -1);
       expect(this.#templates.get('g/t')?.value.digest, did).toBe(digest);
+      const newest = ['configurations', 'templates'].map((kind) => this.#clones.get(kind)?.value.commit);
+      expect([...new Set(newest)], did).toEqual([this.#commits[this.#top]?.hash]);
     });
     for (const { templates } of this.#up())
       expect(await templates.sources.digest('g', 't', 'local'), did).toBe(

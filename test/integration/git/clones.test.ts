@@ -156,6 +156,28 @@ describe.skipIf(!HAS_GIT)('clones of several masters', () => {
     expect(b.conflicts()).toEqual([]);
   });
 
+  it('of a new master bring back nothing that a later commit has removed', async () => {
+    const a = await start('a');
+    await becomes('a one', 'keep x');
+    repository.git('clone', '-q', repository.top, join(world.root, 'b'));
+    push(undefined);
+    git('a', 'pull', '-q');
+    await becomes('keep x');
+    await until(async () =>
+      expect((await world.store.get('clones/configurations'))?.value).toEqual({
+        commit: repository.git('rev-parse', 'HEAD'),
+      }),
+    );
+    const b = await world.start('b');
+    await b.edit('new.json', { command: 'by hand' });
+    await becomes('keep x', 'new by hand');
+    await looked(a, b, b);
+    await becomes('keep x', 'new by hand');
+    push('again');
+    git('b', 'pull', '-q');
+    await becomes('a again', 'keep x', 'new by hand');
+  });
+
   it('of a master that goes back to an older commit take nothing away', async () => {
     const one = repository.git('rev-parse', 'HEAD');
     const [a, b] = [await start('a'), await start('b')];
@@ -218,7 +240,11 @@ describe.skipIf(!HAS_GIT)('clones of several masters', () => {
     git('b', 'fetch', '-q', join(world.root, 'a'));
     git('a', 'fetch', '-q', join(world.root, 'b'));
     await looked(a, b);
-    await until(() => expect([...a.conflicts(), ...b.conflicts()]).toHaveLength(1));
+    await until(() =>
+      expect([a, b].flatMap(({ view }) => view.conflicts().map(({ message }) => message))).toEqual([
+        expect.stringMatching(/merge its commits and pull them here, or take the file back with git$/),
+      ]),
+    );
     git('b', 'merge', '-q', '-X', 'ours', '--no-edit', 'FETCH_HEAD');
     git('a', 'pull', '-q', '--no-rebase', '--no-edit', join(world.root, 'b'), 'main');
     await becomes('a b', 'keep x');

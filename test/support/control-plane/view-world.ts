@@ -10,6 +10,7 @@ import { ConfigurationFiles } from '../../../src/configuration-files/configurati
 import { LocalFiles } from '../../../src/configuration-files/local-files.js';
 import { transactionOf } from '../../../src/configuration-files/record-edits.js';
 import { DirectorySource } from '../../../src/configuration-files/source.js';
+import { cloneOperations, newestCommitOf } from '../../../src/git/newest-commit.js';
 import { RunningParts } from '../../../src/loop/lifecycle.js';
 import { SystemClock } from '../../../src/loop/system-clock.js';
 import { configurationRecordSchema } from '../../../src/model/configuration.js';
@@ -90,8 +91,11 @@ class ViewMaster {
     const clock = new SystemClock();
     const logger = pino({ level: 'debug' }, { write: (line: string) => this.log.push(line) });
     const nodeId = this.#nodeId;
-    const source = new DirectorySource({ nodeId, directory: this.directory, isShared: true, logger, clock });
     const state = new MasterState(store, logger);
+    const newest = newestCommitOf('configurations', state.clones, {
+      write: (edits) => store.transact(cloneOperations(edits)),
+    });
+    const source = new DirectorySource({ nodeId, directory: this.directory, newest, logger, clock });
     const { configurations, overrides } = state;
     const view = new ConfigurationFollower({
       source,
