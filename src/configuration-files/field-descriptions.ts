@@ -28,6 +28,8 @@ stopTimeoutSeconds: from the beginning of a stop to SIGKILL; 0 to 3600; 0: SIGKI
 restartPolicy: when Drover starts it again after it ended by itself: always, on-failure (not after exit code 0), never
 readiness: when it counts as ready; without it, as soon as the process is up
 update: how an edit reaches the instances that run; without it, it does not
+schedules: what is done at which times: at most 64
+windows: the times in which more instances are kept than minimumServiceCount: at most 64
 managed: a list of fields that the API and the autoscaler set, such as ["minimumServiceCount"]: a file has only their first value
 $schema: the schema of this file, for editors; Drover passes it over
 $comment: a remark, with any value; Drover passes it over
@@ -52,6 +54,20 @@ update.onFailure: pause: what was replaced well stays. rollback: it is brought b
 update.canary: so many are replaced first; the others follow when these are good
 update.promote: manual: the others wait for a promotion
 update.templates: true: a changed template is a new content, too. Instances that run with another version of a template than the present one are made anew, also when templates and the template change in one save. A static instance is restarted, and keeps files that it changed: the log line of the rollout's end says how many instances have such a warning
+schedules.name: a name of its own in this list
+schedules.cron: five fields: minute, hour, day of the month, month, day of the week
+schedules.zone: the time zone of cron, such as Europe/Berlin
+schedules.do: restart: as config restart. stop and start: its instances; stop needs static or a minimumServiceCount of 0. command: a line for their standard input
+schedules.command: the line, where do is command
+schedules.when: empty: players are waited for. A restart waits for those of each instance; everything else until no instance has any
+schedules.withinMinutes: how late it may still be done; 1 to 1440. Later it is missed
+schedules.warn: a warning before each due time
+schedules.warn.minutes: how many minutes before; 1 to 1440
+schedules.warn.command: the line for the standard input of the instances
+windows.cron: when a window opens
+windows.zone: the time zone of cron
+windows.minutes: how long it stays open; 1 to 10,080
+windows.minimumServiceCount: the minimum while it is open, where it is higher than that of the configuration. Afterwards surplus says what becomes of the instances
 templateInstallationConfig.allOf: templates that are all installed
 templateInstallationConfig.allInGroups: names of groups whose templates are all installed, those of storages too
 templateInstallationConfig.oneOf: one of these templates, drawn once for each instance

@@ -18,9 +18,9 @@ import type { DrainProgress } from '../model/node-drain.js';
 import { publicMessage } from '../model/public-message.js';
 import type { InstanceDescription } from '../model/run/instance-description.js';
 import { unknownConfiguration, unknownInstance, unknownNode } from '../model/unknown.js';
-import { schedulesOf } from '../operations/schedules.js';
 import { setAsideOf } from '../state/left-of-record.js';
 import type { StateRecords } from '../state/master-state.js';
+import { schedulesOf } from '../state/schedules.js';
 import { explainConfiguration } from './configuration.js';
 import type { ContactView, Decisions } from './decisions.js';
 import {

@@ -18,7 +18,7 @@ const scheduleSchema = z
     ...ruleFields,
     do: z.enum(['restart', 'stop', 'start', 'command']),
     /** The line for the standard input of each instance, where `do` is `command`. */
-    command: stopCommandSchema.optional(),
+    command: stopCommandSchema.optional().describe('the line to send'),
     /** `empty`: players are waited for. */
     when: z.enum(['any', 'empty']).default('any'),
     /** How late a due time may still be acted on. */
@@ -102,12 +102,12 @@ const entrySchema = z.object({
     .optional(),
   last: pastDueSchema.nullable(),
   /** How many due times ended in each way. */
-  counts: z.partialRecord(outcomeSchema, z.int()),
+  counts: z.partialRecord(outcomeSchema, z.int()).describe('how many due times ended in each way'),
   /** The due time whose warning was given. */
   warned: z.number().optional(),
   /** The due time that a person does not want. */
   skip: z.number().optional(),
-  paused: z.object({ by: z.string(), at: z.number() }).optional(),
+  paused: z.object({ by: z.string(), at: z.number() }).optional().describe('who paused it, and when'),
   /** A person wants it now. */
   asked: z.object({ by: z.string(), at: z.number() }).optional(),
 });

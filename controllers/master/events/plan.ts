@@ -11,14 +11,14 @@ import {
 import type { InstanceRecord, InstanceStatus, Reason } from '../../../src/model/instance.js';
 import type { NodeCondition, NodeRecord } from '../../../src/model/node.js';
 import { rolloutText } from '../../../src/model/plain/rollout-text.js';
-import { pastDueText } from '../../../src/model/plain/schedule-text.js';
 import type { RolloutRecord } from '../../../src/model/rollout.js';
 import { EMPTY_TIMETABLE, entryOf, type Timetable } from '../../../src/model/schedule.js';
 import { endText } from '../../../src/model/words.js';
 
-/** How long an event takes up equal ones after its last time. Ends of a crash loop are minutes apart. */
+/** How long an event takes up equal ones after its last time. Ends of a crash loop are minutes apart, and so are due times. */
 const FOLD_MS = 60_000;
 const FOLD_ENDS_MS = 900_000;
+const FOLDED_LONG: ReadonlySet<EventKind> = new Set(['crashed', 'schedule']);
 
 /** The kinds that are told by their last detail: the exits of a crash loop differ. Others are folded when it is equal. */
 const TOLD_BY_LAST: ReadonlySet<EventKind> = new Set(['crashed', 'waiting', 'failed', 'changed']);
@@ -38,7 +38,7 @@ export function recordOf(event: NewEvent, at: number): EventRecord {
 
 /** The two events as one; undefined: too long a time lies between them. */
 export function fold(known: EventRecord, next: EventRecord): EventRecord | undefined {
-  if (next.until - known.until > (next.kind === 'crashed' ? FOLD_ENDS_MS : FOLD_MS)) return undefined;
+  if (next.until - known.until > (FOLDED_LONG.has(next.kind) ? FOLD_ENDS_MS : FOLD_MS)) return undefined;
   const [id] = next.instances;
   const hasRoom = id !== undefined && known.instances.length < MAX_EVENT_INSTANCES;
   const isNew = hasRoom && !known.instances.includes(id);
@@ -134,7 +134,7 @@ export function eventsOfTimetable(
 ): NewEvent[] {
   return Object.entries(after.entries).flatMap(([name, { last }]): NewEvent[] => {
     if (last === null || isDeepStrictEqual(last, before && entryOf(before, name)?.last)) return [];
-    const detail = `schedule ${name} ${pastDueText({ ...last, by: null })}`;
+    const detail = `schedule ${name} ${last.outcome}${last.message === null ? '' : `: ${last.message}`}`;
     return [{ kind: 'schedule', configuration, detail, by: last.by }];
   });
 }

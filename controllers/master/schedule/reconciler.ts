@@ -5,12 +5,7 @@ import { eachBounded } from '../../../src/loop/each-bounded.js';
 import { Conflict, type Reconciler } from '../../../src/loop/reconciler.js';
 import { DroverError, messageOf } from '../../../src/model/errors.js';
 import { hasPlayers, type InstanceRecord } from '../../../src/model/instance.js';
-import {
-  EMPTY_TIMETABLE,
-  type Entry,
-  entryOf,
-  type PastDue,
-} from '../../../src/model/schedule.js';
+import { EMPTY_TIMETABLE, type Entry, entryOf, type PastDue } from '../../../src/model/schedule.js';
 import { countText, durationText } from '../../../src/model/words.js';
 import type { InstanceWriter } from '../../../src/state/instance-writes.js';
 import type { StateRecords } from '../../../src/state/master-state.js';

@@ -1,7 +1,7 @@
 /** `/schedules` and what people ask of them. */
 import { z } from 'zod';
 import { shownScheduleSchema } from '../../model/schedule.js';
-import { askSchedule, SCHEDULE_ACTIONS, schedulesOf } from '../../operations/schedules.js';
+import { askSchedule, SCHEDULE_ACTIONS, schedulesOf } from '../../state/schedules.js';
 import { callerOf, seesConfiguration } from '../gate/auth.js';
 import { defineRoute, type Route } from '../http/route.js';
 

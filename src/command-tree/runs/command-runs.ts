@@ -1,6 +1,5 @@
 /** The runs of all commands. A run calls the API, and a command prints the answer of its route with `-o json`. */
 
-import type { ScheduleAction } from '../../operations/schedules.js';
 import type { CommandRuns, DataOf } from '../commands.js';
 import { type ApiCalls, pathPart } from './api-calls.js';
 import { configurationRuns } from './configuration-runs.js';
@@ -13,7 +12,7 @@ export function commandRuns(api: ApiCalls): CommandRuns {
     api.send<DataOf<'key delete'>>('DELETE', `/keys/${pathPart(label)}`);
   const rollout = (name: string): string => `/rollouts/${pathPart(name)}`;
   const schedule =
-    (action: ScheduleAction) =>
+    (action: string) =>
     (input: { readonly name: string; readonly schedule: string }): Promise<DataOf<'schedule run'>> =>
       api.send(
         'POST',

@@ -14,7 +14,7 @@ export function scheduleText(
 }
 
 /** `done, due at 2026-11-28 04:00:00: 3 instances`. */
-export function pastDueText({ outcome, due, message, by }: PastDue): string {
+function pastDueText({ outcome, due, message, by }: PastDue): string {
   const what = by === null ? `due at ${instantText(due)}` : `asked for by ${by}`;
   return `${outcome}, ${what}${message === null ? '' : `: ${message}`}`;
 }

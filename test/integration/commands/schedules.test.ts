@@ -18,13 +18,17 @@ it('lists, pauses, skips and runs a schedule, and says so in why', async () => {
   expect(await world.run('schedule pause lobby yearly')).toContain('but paused by tester');
   expect(await world.run('schedule resume lobby yearly')).not.toContain('paused');
   expect(await world.run('schedule skip lobby yearly')).toContain('which is skipped');
-  expect(await world.run('config why lobby')).toMatch(/Schedule yearly: command at \d{4}-01-01 .*, which is skipped/);
+  expect(await world.run('config why lobby')).toMatch(
+    /Schedule yearly: command at \d{4}-01-01 .*, which is skipped/,
+  );
   await world.run('schedule run lobby yearly');
   await until(async () => expect(await world.run('schedule list')).toContain('done'));
-  expect(await world.run('config why lobby')).toContain('last done, asked for by tester: sent to 0 of 0 instances');
+  expect(await world.run('config why lobby')).toMatch(
+    /last\s+done,\s+asked\s+for\s+by\s+tester:\s+sent\s+to\s+0\s+of\s+0\s+instances/,
+  );
 });
 
 it('names the schedules there are', async () => {
-  await expect(world.run('schedule run lobby daily')).rejects.toThrow('lobby has no such schedule; it has yearly');
-  await expect(world.run('schedule run arena daily')).rejects.toThrow('there is no configuration "arena"');
+  expect(await world.run('schedule run lobby daily')).toContain('lobby has no such schedule; it has yearly');
+  expect(await world.run('schedule run arena daily')).toContain('there is no configuration "arena"');
 });

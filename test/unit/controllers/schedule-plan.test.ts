@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { plan, type ScheduleFacts, type ScheduleStep } from '../../../controllers/master/schedule/plan.js';
 import { configurationSchema } from '../../../src/model/configuration.js';
-import { type Entry, entryOf, type Timetable } from '../../../src/model/schedule.js';
+import { type Entry, entryOf } from '../../../src/model/schedule.js';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

@@ -1,4 +1,5 @@
 /** Schedules as clients see and ask them: `schedule ...`, their routes, and `why`. */
+import type { Clock } from '../loop/clock.js';
 import { nextDue } from '../model/cron.js';
 import { DroverError } from '../model/errors.js';
 import {
@@ -12,9 +13,12 @@ import {
 } from '../model/schedule.js';
 import { unknownConfiguration } from '../model/unknown.js';
 import { modifyOrCreate } from '../store/modify.js';
-import type { Reads } from './reads.js';
+import type { StateRecords } from './master-state.js';
 
-type Needs = Pick<Reads, 'configurations' | 'timetableRecords' | 'clock'>;
+type Needs = Pick<StateRecords, 'timetableRecords'> & {
+  readonly configurations: Pick<StateRecords['configurations'], 'get'>;
+  readonly clock: Pick<Clock, 'now'>;
+};
 
 /** The schedules of a configuration, in the order of its file. */
 export function schedulesOf(
