@@ -124,7 +124,7 @@ const fieldsSchema = z.object({
   readiness: readinessSchema.optional(),
   /** How a changed content reaches running instances. Absent: not at all. */
   update: updateSchema.optional(),
-  /** What is done at which times. */
+  /** The deeds at set times. */
   schedules: schedulesSchema.optional(),
   /** The times in which more instances are kept than `minimumServiceCount`. */
   windows: windowsSchema.optional(),

@@ -50,7 +50,7 @@ export class MasterState {
   readonly nodes: Mirror<NodeRecord>;
   /** The rollouts by the name of the configuration. */
   readonly rollouts: Mirror<RolloutRecord>;
-  /** What became of the due times of each configuration. */
+  /** The timetables by the name of the configuration. */
   readonly timetables: Mirror<Timetable>;
   readonly keys: Mirror<ApiKeyRecord>;
   readonly sessions: Mirror<SessionRecord>;

@@ -46,7 +46,7 @@ export function schedulesOf(
   });
 }
 
-/** What a person may ask of a schedule. */
+/** The wishes of people for a schedule. */
 export const SCHEDULE_ACTIONS = ['run', 'skip', 'pause', 'resume'] as const;
 export type ScheduleAction = (typeof SCHEDULE_ACTIONS)[number];
 type Asked = NonNullable<Entry['asked']>;

@@ -26,7 +26,7 @@ const WRONG_CLOCK_MS = 86_400_000;
 const LOOK_MS = 30_000;
 /** How often players are counted while a due time waits for them. */
 const PLAYERS_MS = 5000;
-/** The most due times that one look counts. */
+/** The most due times that a look counts. */
 const MOST_DUES = 200;
 
 export interface ScheduleFacts {
