@@ -12,7 +12,7 @@ Change
   edit, apply, delete            in an editor or from files; before: validate,
   history, rollback, rollout     plan, diff, render; how it goes, and back
 Look
-  events, get, instance, config, template, cp, extension, ui
+  events, get, instance, config, schedule, template, cp, extension, ui
 Cluster
   cluster, key, session          nodes, drains, join tokens; who may do what
 Node
