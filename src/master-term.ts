@@ -15,6 +15,7 @@ import { Hub } from './channel/master/hub.js';
 import { StatusIntake } from './channel/master/status-intake.js';
 import type { UsageBook } from './channel/master/usage-book.js';
 import type { MessageOf } from './channel/protocol/messages.js';
+import type { InstanceStreams } from './channel/services/instance-streams.js';
 import { type TreeServer, templateServices } from './channel/services/template-relay.js';
 import type { Leadership, Term } from './leadership/leadership.js';
 import type { Configuration, ConfigurationRecord } from './model/configuration.js';
@@ -67,6 +68,7 @@ interface Lasting {
   readonly holdings: Holdings;
   /** The last lines of the run that ended at this time; absent: of the last run that ended by itself. */
   readonly lastLinesOf: (id: string, at?: number) => Promise<readonly string[]>;
+  readonly streams: Pick<InstanceStreams, 'writeStdin'>;
 }
 
 /**
@@ -125,6 +127,7 @@ export class MasterTerm {
         hostAddressOf: options.hostAddressOf,
       },
       lastLinesOf: lasting.lastLinesOf,
+      sendLine: (record, line) => lasting.streams.writeStdin(record, Buffer.from(`${line}\n`)),
       templateDigest: (group, name, storage) => templates.digest(group, name, storage),
     });
   }

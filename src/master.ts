@@ -22,6 +22,7 @@ import { DroverError } from './model/errors.js';
 import type { NewEvent } from './model/event.js';
 import { MOST_EXIT_LINES } from './model/plain/command-limits.js';
 import type { InstanceUsage } from './model/run/instance-usage.js';
+import { minimumAt } from './model/schedule.js';
 import type { TreeResult } from './model/template.js';
 import { InstanceWriter } from './state/instance-writes.js';
 import { MasterState } from './state/master-state.js';
@@ -180,7 +181,8 @@ export class Master implements Part {
 
   /** The figures of instances and services in `/metrics`. */
   metricSources(): Omit<MetricSources, 'configurationFileErrors' | 'health'> {
-    const { configurations, rollouts, instanceStates } = this.state;
+    const { configurations, rollouts, timetables, instanceStates } = this.state;
+    const { clock } = this.#options;
     return {
       unreadableRecords: () => this.state.unreadableCounts(),
       *instances() {
@@ -188,11 +190,14 @@ export class Master implements Part {
       },
       *minimums() {
         for (const [name, { value }] of configurations.entries())
-          yield { configuration: name, minimum: value.configuration.minimumServiceCount };
+          yield { configuration: name, minimum: minimumAt(value.configuration, clock.now()) };
       },
       actualOf: (name) => this.#term?.controllers.minimumService.working(name) ?? 0,
       *rollouts() {
         for (const [, { value }] of rollouts.entries()) yield value;
+      },
+      *timetables() {
+        for (const [name, { value }] of timetables.entries()) yield [name, value];
       },
       usages: () => this.usage.all(),
     };

@@ -10,6 +10,7 @@ import type { ConfigurationRecord } from '../../src/model/configuration.js';
 import type { PlannedContent } from '../../src/operations/plan/forecast.js';
 import type { InstanceWriter } from '../../src/state/instance-writes.js';
 import type { MasterState } from '../../src/state/master-state.js';
+import { RolloutWriter } from '../../src/state/rollout-writes.js';
 import type { Logger } from '../../src/telemetry/logger.js';
 import type { Metrics } from '../../src/telemetry/metrics.js';
 import { InstanceUpdates } from './content/instance-updates.js';
@@ -26,6 +27,7 @@ import { Mover } from './replacement/mover.js';
 import { Replacements } from './replacement/reconciler.js';
 import { Victims } from './replacement/victims.js';
 import { Rollouts } from './rollout/reconciler.js';
+import { Schedules, type SchedulesOptions } from './schedule/reconciler.js';
 import { Waiting } from './waiting/reconciler.js';
 import type { WakeFacts } from './wake/wake.js';
 
@@ -53,6 +55,7 @@ export interface ReconcilersOptions {
   readonly readWebhooks?: (() => Promise<Webhooks>) | undefined;
   /** Sends a notice. Default: over the network. */
   readonly send?: NoticesOptions['send'];
+  readonly sendLine: SchedulesOptions['sendLine'];
   readonly metrics: Metrics;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -173,5 +176,6 @@ export function buildReconcilers(options: ReconcilersOptions, wakes: ReconcilerW
     }),
     contents: new Contents({ ...state, updates, logger }),
     rollouts,
+    schedules: new Schedules({ ...options, ...state, rolloutWriter: new RolloutWriter({ ...state, clock }) }),
   };
 }

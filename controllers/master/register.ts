@@ -24,6 +24,7 @@ import {
   wakesOfNode,
   wakesOfRevision,
   wakesOfRollout,
+  wakesOfTimetable,
 } from './wake/record-wakes.js';
 import { wakesOfNewPlace, wakesOfTemplates } from './wake/shared-wakes.js';
 import { type Change, type ControllerName, type Wake, type WakeFacts, wakeFactsOf } from './wake/wake.js';
@@ -133,6 +134,7 @@ function followAll(
   follow(state.exits, wakesOfExit);
   follow(state.events, () => TELL);
   follow(state.notices, () => TELL);
+  follow(state.timetables, (change) => wakesOfTimetable(change));
   beats.onContactChange((nodeId) => wake(wakesOfContact(nodeId)));
 }
 
@@ -163,6 +165,11 @@ function registerAll(
     ]),
     rollout: register(options, reconcilers.rollouts, () => rolloutKeys(state)),
     notice: register(options, reconcilers.notices, () => ['all']),
+    schedule: register(
+      options,
+      reconcilers.schedules,
+      () => new Set([...ids(configurations), ...ids(state.timetables)]),
+    ),
     content: register(options, reconcilers.contents, () => ids(instances), WRITES_AT_ONCE),
   };
 }

@@ -12,7 +12,8 @@ Change
   edit, apply, delete            in an editor or from files; before: validate,
   history, rollback, rollout     plan, diff, render; how it goes, and back
 Look
-  events, exits, get, instance, config, template, cp, extension, webhook, ui
+  events, exits, get, instance, config, schedule, template, cp, extension, webhook,
+  ui
 Cluster
   cluster, key, session          nodes, drains, join tokens; who may do what
 Node

@@ -10,6 +10,7 @@ import { KEY_COMMANDS } from './groups/keys.js';
 import { NODE_COMMANDS, STOP_COMMANDS } from './groups/node.js';
 import { NODE_OPERATION_COMMANDS } from './groups/node-operations.js';
 import { ROLLOUT_COMMANDS } from './groups/rollouts.js';
+import { SCHEDULE_COMMANDS } from './groups/schedules.js';
 import { SESSION_COMMANDS } from './groups/sessions.js';
 import { TEMPLATE_COMMANDS } from './groups/templates.js';
 import { TOKEN_COMMANDS } from './groups/tokens.js';
@@ -20,6 +21,7 @@ export const GROUPS: Readonly<Record<string, string>> = {
   instance: 'instances: the processes that run',
   config: 'configurations: what should run',
   rollout: 'rollouts: how changed configurations reach what runs',
+  schedule: 'schedules: what is done at which times',
   template: 'templates: file trees for working directories',
   cluster: 'the cluster as a whole',
   'cluster token': 'tokens with which nodes join',
@@ -34,6 +36,7 @@ const COMMANDS = {
   ...INSTANCE_COMMANDS,
   ...CONFIGURATION_COMMANDS,
   ...ROLLOUT_COMMANDS,
+  ...SCHEDULE_COMMANDS,
   ...TEMPLATE_COMMANDS,
   ...CLUSTER_COMMANDS,
   ...NODE_OPERATION_COMMANDS,

@@ -33,6 +33,8 @@ stopTimeoutSeconds: from the beginning of a stop to SIGKILL; 0 to 3600; 0: SIGKI
 restartPolicy: when Drover starts it again after it ended by itself: always, on-failure (not after exit code 0), never
 readiness: when it counts as ready; without it, as soon as the process is up
 update: how an edit reaches the instances that run; without it, it does not
+schedules: what is done at which times: at most 64
+windows: the times in which more instances are kept than minimumServiceCount: at most 64
 managed: a list of fields that the API and the autoscaler set, such as ["minimumServiceCount"]: a file has only their first value
 $schema: the schema of this file, for editors; Drover passes it over
 $comment: a remark, with any value; Drover passes it over
@@ -68,6 +70,20 @@ prepare.when: only in prepare. start (default): before every start. install: in 
 after.when: only in prepare. start (default): before every start. install: in a directory that is new. A static instance runs it again when one of its templates or one of these commands has changed
 limits.pids: the most processes and threads at a time, all together; without it 4096. At the limit the system refuses to start more
 limits.nofile: the most open files of each process: one number, or {"soft": 1024, "hard": 65536}; 64 to 1,048,576. Without it 1024, which a program may raise to Drover's own hard limit
+schedules.name: a name of its own in this list
+schedules.cron: five fields: minute, hour, day of the month, month, day of the week
+schedules.zone: the time zone of cron, such as Europe/Berlin
+schedules.do: restart: as config restart. stop and start: its instances; stop needs static or a minimumServiceCount of 0. command: a line for their standard input
+schedules.command: the line, where do is command
+schedules.when: empty: players are waited for. A restart waits for those of each instance; everything else until no instance has any
+schedules.withinMinutes: how late it may still be done; 1 to 1440. Later it is missed
+schedules.warn: a warning before each due time
+schedules.warn.minutes: how many minutes before; 1 to 1440
+schedules.warn.command: the line for the standard input of the instances
+windows.cron: when a window opens
+windows.zone: the time zone of cron
+windows.minutes: how long it stays open; 1 to 10,080
+windows.minimumServiceCount: the minimum while it is open, where it is higher than that of the configuration. Afterwards surplus says what becomes of the instances
 templateInstallationConfig.allOf: templates that are all installed
 templateInstallationConfig.allInGroups: names of groups whose templates are all installed, those of storages too
 templateInstallationConfig.oneOf: one of these templates, drawn once for each instance

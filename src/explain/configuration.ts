@@ -6,6 +6,7 @@ import type { ShownOverride } from '../model/configuration-overrides.js';
 import { hasFinished, type InstanceRecord } from '../model/instance.js';
 import { fileInGitText, gitStandingText, shortCommit } from '../model/plain/git-words.js';
 import { rolloutAdvice, rolloutText } from '../model/plain/rollout-text.js';
+import { scheduleText } from '../model/plain/schedule-text.js';
 import { hasEnded, isHeldBack, type RolloutRecord } from '../model/rollout.js';
 import { countText, cutText, durationText } from '../model/words.js';
 import type { ServiceView } from './decisions.js';
@@ -203,6 +204,7 @@ function* notesOf(facts: ConfigurationFacts, now: number): Generator<string> {
     instances.map((instance) => instance.record),
   ))
     yield `Warning: ${sentence(text)}`;
+  for (const schedule of facts.schedules) yield `${scheduleText(schedule, now)}.`;
   for (const override of facts.overrides.slice(0, MOST_OVERRIDES)) yield overrideText(override, now);
   for (const exit of facts.lastExits) yield noteOfEnd(exit, now);
   const resting = restingOf(facts);

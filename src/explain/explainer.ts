@@ -21,6 +21,7 @@ import type { InstanceDescription } from '../model/run/instance-description.js';
 import { unknownConfiguration, unknownInstance, unknownNode } from '../model/unknown.js';
 import { setAsideOf } from '../state/left-of-record.js';
 import type { StateRecords } from '../state/master-state.js';
+import { schedulesOf } from '../state/schedules.js';
 import { explainConfiguration } from './configuration.js';
 import type { ContactView, Decisions } from './decisions.js';
 import {
@@ -67,6 +68,7 @@ interface ExplainerOptions
     | 'overrides'
     | 'rollouts'
     | 'exits'
+    | 'timetableRecords'
     | 'instancesByConfiguration'
     | 'instancesByNode'
   > {
@@ -159,6 +161,7 @@ export class Explainer {
         service,
         leaving: this.#options.decisions.leavingOf(name),
         rollout: this.#options.rollouts.get(name)?.value,
+        schedules: schedulesOf(this.#options, name),
         placement: configuration && this.#options.decisions.placementOfNext(configuration.configuration),
         instances: listed.flatMap(({ id }) => {
           const record = all.get(id);

@@ -12,6 +12,7 @@ import { nameSchema, portSchema, runAsSchema } from './names.js';
 import { MAX_SERVICE_COUNT } from './plain/command-limits.js';
 import { DEFAULT_MINIMUM } from './plain/configuration-defaults.js';
 import { ownPortField, readinessSchema } from './readiness.js';
+import { schedulesSchema, windowsSchema } from './schedule.js';
 import {
   restartPolicySchema,
   stopCommandSchema,
@@ -119,6 +120,10 @@ const fieldsSchema = z.object({
   expose: exposeSchema.optional(),
   /** How a changed content reaches running instances. Absent: not at all. */
   update: updateSchema.optional(),
+  /** The deeds at set times. */
+  schedules: schedulesSchema.optional(),
+  /** The times in which more instances are kept than `minimumServiceCount`. */
+  windows: windowsSchema.optional(),
 });
 
 /** The fields that the node must know, because a node of an older version would pass them over in silence. */
@@ -161,6 +166,17 @@ export const configurationSchema = allFieldsSchema.superRefine((configuration, c
     const message = `must be at least minimumServiceCount (${minimum}; 1 where the field is missing): raise this or lower that`;
     context.addIssue({ code: 'custom', path: ['maximumServiceCount'], message });
   }
+  for (const [place, window] of (configuration.windows ?? []).entries())
+    if (maximum !== undefined && window.minimumServiceCount > maximum) {
+      const message = `must not be above maximumServiceCount (${maximum}): lower this or raise that`;
+      context.addIssue({ code: 'custom', path: ['windows', place, 'minimumServiceCount'], message });
+    }
+  for (const [place, { do: deed }] of (configuration.schedules ?? []).entries())
+    if (deed === 'stop' && !configuration.static && minimum > 0) {
+      const message =
+        'must not be "stop": what is not static is made anew at once. Set minimumServiceCount to 0, and "windows" with the times in which it must run';
+      context.addIssue({ code: 'custom', path: ['schedules', place, 'do'], message });
+    }
 });
 
 /** A valid configuration with every default filled in. Treat as immutable. */

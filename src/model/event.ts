@@ -20,6 +20,7 @@ export const eventKindSchema = z.enum([
   'removed',
   'lost',
   'rollout',
+  'schedule',
   'added',
   'changed',
   'deleted',
@@ -96,6 +97,8 @@ export function textOfEvent(event: EventRecord): string {
       return count === 1
         ? `${subjectOf(event)} ended unasked${because}`
         : `${configuration}: ${countText(count, 'end')} that nobody asked for, of ${namesOf(event)}; the last one${because}`;
+    case 'schedule':
+      return `${configuration}: ${detail ?? ''}${actor}`;
     case 'rollout':
       return `the rollout of ${configuration} ${detail ?? ''}${actor}`;
     case 'added':

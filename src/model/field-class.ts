@@ -90,6 +90,9 @@ const CLASSES: { readonly [Field in keyof Required<Configuration>]: Judge } = {
   readiness: 'live',
   // The rollout that brings the change reads the field.
   update: 'live',
+  // The controllers read both fields.
+  schedules: 'live',
+  windows: 'live',
   // The merge of a file with overrides reads the field.
   managed: 'live',
 };

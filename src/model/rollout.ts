@@ -108,6 +108,10 @@ export const rolloutRecordSchema = z.object({
     })
     .nullable(),
   counts: rolloutCountsSchema,
+  players: z
+    .enum(['wait', 'ignore'])
+    .optional()
+    .describe('what the restart of a schedule does about players; absent: what `update` says'),
   /** With `update.templates`: the digest of each template when it was taken up, by `templateKeyOf`. */
   templates: z.record(z.string(), z.string()),
 });

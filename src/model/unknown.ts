@@ -55,3 +55,10 @@ export function configurationNamed(name: string): DroverError {
     `${name} is a configuration, not an instance: "instance list ${name}" shows its instances, --configuration ${name} takes all of them, "config restart ${name}" restarts them step by step`,
   );
 }
+
+export function unknownRollout(name: string): DroverError {
+  return new DroverError(
+    'DRV_ROLLOUT_UNKNOWN',
+    `configuration ${name} has had no rollout: its "update" has the strategy "manual", or it has none`,
+  );
+}

@@ -5,6 +5,7 @@ import { healthOf } from '../explain/health.js';
 import type { ConfigurationFileError } from '../model/configuration.js';
 import type { InstanceRecord } from '../model/instance.js';
 import { type InstanceWord, wordOf } from '../model/instance-word.js';
+import { minimumAt } from '../model/schedule.js';
 import { fileBeside } from './configuration-overrides.js';
 import type { Reads } from './reads.js';
 
@@ -17,6 +18,7 @@ type Needs = Pick<
   | 'instanceWords'
   | 'overrides'
   | 'rollouts'
+  | 'clock'
 >;
 
 /** True when something is in force under the name, a broken file claims it, or instances are left of it. */
@@ -27,7 +29,8 @@ export function hasHealth(needs: Needs, name: string): boolean {
 
 /** The health of a name that has one. */
 export function healthOfConfiguration(needs: Needs, name: string): ConfigurationHealth {
-  const minimum = needs.configurations.get(name)?.value.configuration.minimumServiceCount;
+  const record = needs.configurations.get(name)?.value;
+  const minimum = record && minimumAt(record.configuration, needs.clock.now());
   const counts = needs.instanceWords.of(name);
   const health = healthOf({
     counts,

@@ -27,10 +27,12 @@ import type { RolloutRecord } from '../model/rollout.js';
 import type { InstanceUsage } from '../model/run/instance-usage.js';
 import type { KeptDirectory } from '../model/run/left-directory.js';
 import type { ShownWebhook } from '../model/webhook.js';
+import type { Timetable } from '../model/schedule.js';
 import type { InstanceCounts } from '../state/instance-counts.js';
 import type { UnreadableRecord } from '../state/master-state.js';
 import type { LookupReader } from '../store/lookup.js';
 import type { MirrorReader } from '../store/mirror.js';
+import type { RecordSet } from '../store/modify.js';
 import type { LocalTemplates } from '../templates/library/local-templates.js';
 
 export interface Reads {
@@ -50,6 +52,7 @@ export interface Reads {
   /** The changes of callers to configurations whose files Drover does not write. */
   readonly overrides: MirrorReader<ConfigurationOverrides>;
   readonly rollouts: MirrorReader<RolloutRecord>;
+  readonly timetableRecords: RecordSet<Timetable>;
   readonly events: MirrorReader<EventRecord>;
   readonly exits: MirrorReader<ExitRecord>;
   /** The webhooks, where this master leads. */

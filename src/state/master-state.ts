@@ -1,4 +1,5 @@
 /** The master's mirrors and lookups, built once over its store. The controllers, the channel and the API read them. */
+import type { z } from 'zod';
 import { KeyedTurns } from '../loop/keyed-turns.js';
 import type { ApiKeyRecord } from '../model/access/api-key.js';
 import type { SessionRecord } from '../model/access/session.js';
@@ -13,9 +14,10 @@ import { type InstanceWord, wordOf } from '../model/instance-word.js';
 import type { NodeRecord } from '../model/node.js';
 import type { RolloutRecord } from '../model/rollout.js';
 import type { NoticeRecord } from '../model/webhook.js';
+import type { Timetable } from '../model/schedule.js';
 import { decoderOf } from '../store/decoder.js';
 import { EPOCH_BASE, lineOf, type StoreLine } from '../store/epoch-base.js';
-import { instanceKey, nodeKey, PREFIX, rolloutKey } from '../store/keys.js';
+import { instanceKey, nodeKey, PREFIX, rolloutKey, timetableKey } from '../store/keys.js';
 import type { LookupReader } from '../store/lookup.js';
 import { Mirror, type MirrorOptions } from '../store/mirror.js';
 import type { RecordSet } from '../store/modify.js';
@@ -31,6 +33,8 @@ export interface UnreadableRecord {
   /** The fault of the record, for a person. */
   readonly problem: string;
 }
+
+type Plain = { readonly [Kind in keyof typeof RECORD_SCHEMAS]: z.output<(typeof RECORD_SCHEMAS)[Kind]> };
 
 export class MasterState {
   readonly store: Store;
@@ -52,6 +56,8 @@ export class MasterState {
   readonly nodes: Mirror<NodeRecord>;
   /** The rollouts by the name of the configuration. */
   readonly rollouts: Mirror<RolloutRecord>;
+  /** The timetables by the name of the configuration. */
+  readonly timetables: Mirror<Timetable>;
   readonly keys: Mirror<ApiKeyRecord>;
   readonly sessions: Mirror<SessionRecord>;
   readonly instancesByConfiguration: LookupReader<string>;
@@ -78,16 +84,14 @@ export class MasterState {
   readonly instanceRecords: RecordSet<InstanceRecord>;
   readonly nodeRecords: RecordSet<NodeRecord>;
   readonly rolloutRecords: RecordSet<RolloutRecord>;
+  readonly timetableRecords: RecordSet<Timetable>;
   #line: StoreLine = lineOf(undefined);
-  /**
-   * Copies of the members and join tokens, only to tell which records cannot be read; everything else reads the store.
-   */
-  readonly #credentials: readonly Mirror<unknown>[];
+  readonly #mirrors: Pick<Mirror<unknown>, 'start' | 'stop' | 'prefix' | 'setAside'>[] = [];
 
   constructor(store: Store, logger: Logger) {
     this.store = store;
-    const mirror = <T>(prefix: string, decode: MirrorOptions<T>['decode']): Mirror<T> =>
-      new Mirror({
+    const mirror = <T>(prefix: string, decode: MirrorOptions<T>['decode']): Mirror<T> => {
+      const made = new Mirror({
         store,
         prefix,
         decode,
@@ -98,26 +102,29 @@ export class MasterState {
           ),
         onListenerError: (error) => logger.error({ err: error }, `a listener of ${prefix} failed`),
       });
+      this.#mirrors.push(made);
+      return made;
+    };
+    const known = <K extends keyof Plain>(kind: K): Mirror<Plain[K]> =>
+      mirror(PREFIX[kind], (value) => RECORD_SCHEMAS[kind].parse(value) as Plain[K]);
     const decode = decoderOf(RECORD_SCHEMAS.instances);
     this.instances = mirror(PREFIX.instances, (value, known) => instanceOf(decode(value, known)));
-    this.configurations = mirror(PREFIX.configurations, (value) =>
-      RECORD_SCHEMAS.configurations.parse(value),
-    );
-    this.revisions = mirror(PREFIX.revisions, (value) => RECORD_SCHEMAS.revisions.parse(value));
-    this.histories = mirror(PREFIX.histories, (value) => RECORD_SCHEMAS.histories.parse(value));
-    this.overrides = mirror(PREFIX.overrides, (value) => RECORD_SCHEMAS.overrides.parse(value));
-    this.clones = mirror(PREFIX.clones, (value) => RECORD_SCHEMAS.clones.parse(value));
-    this.events = mirror(PREFIX.events, (value) => RECORD_SCHEMAS.events.parse(value));
-    this.exits = mirror(PREFIX.exits, (value) => RECORD_SCHEMAS.exits.parse(value));
-    this.notices = mirror(PREFIX.notices, (value) => RECORD_SCHEMAS.notices.parse(value));
-    this.nodes = mirror(PREFIX.nodes, (value) => RECORD_SCHEMAS.nodes.parse(value));
-    this.rollouts = mirror(PREFIX.rollouts, (value) => RECORD_SCHEMAS.rollouts.parse(value));
-    this.keys = mirror(PREFIX.keys, (value) => RECORD_SCHEMAS.keys.parse(value));
-    this.sessions = mirror(PREFIX.sessions, (value) => RECORD_SCHEMAS.sessions.parse(value));
-    this.#credentials = [
-      mirror<unknown>(PREFIX.members, (value) => RECORD_SCHEMAS.members.parse(value)),
-      mirror<unknown>(PREFIX.joinTokens, (value) => RECORD_SCHEMAS.joinTokens.parse(value)),
-    ];
+    this.configurations = known('configurations');
+    this.revisions = known('revisions');
+    this.histories = known('histories');
+    this.overrides = known('overrides');
+    this.clones = known('clones');
+    this.events = known('events');
+    this.exits = known('exits');
+    this.notices = known('notices');
+    this.nodes = known('nodes');
+    this.rollouts = known('rollouts');
+    this.timetables = known('timetables');
+    this.keys = known('keys');
+    this.sessions = known('sessions');
+    // Copies of these two only tell which records cannot be read; everything else reads the store.
+    known('members');
+    known('joinTokens');
     this.instancesByConfiguration = this.instances.lookup((record) => [record.configurationName]);
     this.instancesByNode = this.instances.lookup((record) =>
       record.placement === null ? [] : [record.placement.nodeId],
@@ -144,6 +151,7 @@ export class MasterState {
     this.instanceRecords = { store, mirror: this.instances, keyOf: instanceKey, turns: new KeyedTurns() };
     this.nodeRecords = { store, mirror: this.nodes, keyOf: nodeKey, turns: new KeyedTurns() };
     this.rolloutRecords = { store, mirror: this.rollouts, keyOf: rolloutKey, turns: new KeyedTurns() };
+    this.timetableRecords = { store, mirror: this.timetables, keyOf: timetableKey, turns: new KeyedTurns() };
   }
 
   /**
@@ -156,30 +164,22 @@ export class MasterState {
 
   async start(): Promise<void> {
     this.#line = lineOf((await this.store.get(EPOCH_BASE))?.value);
-    await Promise.all(this.#all().map((mirror) => mirror.start()));
+    await Promise.all(this.#mirrors.map((mirror) => mirror.start()));
   }
 
   async stop(): Promise<void> {
-    await Promise.all(this.#all().map((mirror) => mirror.stop()));
+    await Promise.all(this.#mirrors.map((mirror) => mirror.stop()));
   }
 
   /** The records that are set aside, by kind. */
   *unreadable(): Generator<UnreadableRecord> {
-    for (const { prefix, setAside } of this.#all())
+    for (const { prefix, setAside } of this.#mirrors)
       for (const [id, { problem }] of setAside) yield { key: prefix + id, problem };
   }
 
   /** How many records of each kind are set aside. */
   unreadableCounts(): ReadonlyMap<string, number> {
-    return new Map(this.#all().map(({ prefix, setAside }) => [prefix.slice(0, -1), setAside.size]));
-  }
-
-  #all(): Pick<Mirror<unknown>, 'start' | 'stop' | 'prefix' | 'setAside'>[] {
-    const { instances, configurations, revisions, histories, overrides, nodes, rollouts, keys, sessions } =
-      this;
-    const records = [instances, configurations, revisions, histories, overrides, nodes, rollouts, keys];
-    const told = [this.events, this.exits, this.notices];
-    return [...records, sessions, this.clones, ...told, ...this.#credentials];
+    return new Map(this.#mirrors.map(({ prefix, setAside }) => [prefix.slice(0, -1), setAside.size]));
   }
 }
 

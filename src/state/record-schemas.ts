@@ -13,6 +13,7 @@ import { instanceRecordSchema } from '../model/instance.js';
 import { nodeRecordSchema } from '../model/node.js';
 import { problemOf } from '../model/public-message.js';
 import { rolloutRecordSchema } from '../model/rollout.js';
+import { timetableSchema } from '../model/schedule.js';
 import { templateRecordSchema } from '../model/template.js';
 import { noticeRecordSchema } from '../model/webhook.js';
 import { PREFIX } from '../store/keys.js';
@@ -29,6 +30,7 @@ export const RECORD_SCHEMAS = {
   notices: noticeRecordSchema,
   instances: instanceRecordSchema,
   rollouts: rolloutRecordSchema,
+  timetables: timetableSchema,
   keys: apiKeyRecordSchema,
   sessions: sessionRecordSchema,
   nodes: nodeRecordSchema,

@@ -8,15 +8,12 @@ import type { Clock } from '../loop/clock.js';
 import type { Configuration, ConfigurationRecord } from '../model/configuration.js';
 import { DroverError, revisionUnknown } from '../model/errors.js';
 import { isHeldBack, NO_COUNTS, phaseOf, type RolloutRecord } from '../model/rollout.js';
-import { unknownConfiguration } from '../model/unknown.js';
+import { unknownConfiguration, unknownRollout } from '../model/unknown.js';
 import { NO_UPDATE, type Update } from '../model/update.js';
-import { rolloutKey } from '../store/keys.js';
 import type { MirrorReader } from '../store/mirror.js';
-import { modify, type RecordSet, untilShown } from '../store/modify.js';
-import { create, type Store } from '../store/store.js';
+import { modifyOrCreate, type RecordSet } from '../store/modify.js';
 
 interface RolloutWriterOptions {
-  readonly store: Store;
   readonly configurations: MirrorReader<ConfigurationRecord>;
   readonly revisions: MirrorReader<Configuration>;
   readonly rolloutRecords: RecordSet<RolloutRecord>;
@@ -29,6 +26,12 @@ interface Rollback {
   /** The reason, in the words of the person who asks. */
   readonly reason: string;
   readonly by: string;
+}
+
+/** How a schedule restarts: not again past the generation `after`, and with players as it says, whatever `update` says. */
+interface Restart {
+  readonly after?: number | undefined;
+  readonly players?: RolloutRecord['players'];
 }
 
 /** The record after a request; undefined: the request changes nothing. Throws DRV_ROLLOUT_STATE. */
@@ -87,7 +90,7 @@ export class RolloutWriter {
   }
 
   /** Replaces all instances step by step with new ones of the content in force. */
-  async restart(name: string, by: string): Promise<RolloutRecord> {
+  async restart(name: string, by: string, { after, players }: Restart = {}): Promise<RolloutRecord> {
     const { hash } = this.#configuration(name);
     const first: RolloutRecord = {
       ...begun(this.#options.clock.now(), by),
@@ -99,11 +102,20 @@ export class RolloutWriter {
       cause: 'restart',
       isPromoted: true,
       templates: {},
+      players,
     };
-    return this.#createOr(name, first, (rollout, now) => {
+    return this.#createOr(name, (rollout, now) => {
+      if (rollout === undefined) return first;
+      if (after !== undefined && rollout.generation > after) return undefined;
       if (rollout.state === 'paused') throw refused(rollout, 'resume it first');
       const { from, to, generation, reason, message } = rollout;
-      const again = { ...rollout, ...begun(now, by), generation: generation + 1, cause: 'restart' } as const;
+      const again = {
+        ...rollout,
+        ...begun(now, by),
+        generation: generation + 1,
+        cause: 'restart',
+        players,
+      } as const;
       // A content that is held back stays held back: the instances are made anew from the last good content.
       if (isHeldBack(rollout)) return { ...again, reason, message, state: 'rolling-back' };
       const isUnderWay = rollout.state === 'rolling' || rollout.state === 'awaiting-promotion';
@@ -141,10 +153,10 @@ export class RolloutWriter {
       message: rollback.reason,
       isPromoted: true,
     });
-    const first = change({ generation: 0, templates: {} }, this.#options.clock.now());
-    return this.#createOr(name, first, ({ generation, templates }, now) =>
-      change({ generation, templates }, now),
-    );
+    return this.#createOr(name, (rollout, now) => {
+      const { generation, templates } = rollout ?? { generation: 0, templates: {} };
+      return change({ generation, templates }, now);
+    });
   }
 
   #configuration(name: string): ConfigurationRecord {
@@ -157,31 +169,21 @@ export class RolloutWriter {
     return this.#configuration(name).configuration.update ?? NO_UPDATE;
   }
 
-  async #change(name: string, change: Change): Promise<RolloutRecord> {
-    this.#configuration(name);
-    const { rolloutRecords: set, clock } = this.#options;
-    const written = await modify(set, name, (rollout) => change(rollout, clock.now()));
-    const rollout = written ?? set.mirror.get(name)?.value;
-    if (rollout === undefined)
-      throw new DroverError(
-        'DRV_ROLLOUT_UNKNOWN',
-        `configuration ${name} has had no rollout: its "update" has the strategy "manual", or it has none`,
-      );
-    return rollout;
+  #change(name: string, change: Change): Promise<RolloutRecord> {
+    return this.#createOr(name, (rollout, now) => rollout && change(rollout, now));
   }
 
-  async #createOr(name: string, first: RolloutRecord, change: Change): Promise<RolloutRecord> {
-    const { rolloutRecords: set, store } = this.#options;
-    if (set.mirror.get(name) === undefined)
-      try {
-        await set.mirror.until(await create(store, rolloutKey(name), first));
-        return first;
-      } catch (error) {
-        // The controller, or another caller, created the record first: change that record.
-        if (!DroverError.is(error, 'DRV_STORE_CONFLICT')) throw error;
-        await untilShown(store, set.mirror);
-      }
-    return this.#change(name, change);
+  /** Throws DRV_ROLLOUT_UNKNOWN when `change` makes no record, and there is none. */
+  async #createOr(
+    name: string,
+    change: (rollout: RolloutRecord | undefined, now: number) => RolloutRecord | undefined,
+  ): Promise<RolloutRecord> {
+    this.#configuration(name);
+    const { rolloutRecords: set, clock } = this.#options;
+    const written = await modifyOrCreate(set, name, (rollout) => change(rollout, clock.now()));
+    const rollout = written ?? set.mirror.get(name)?.value;
+    if (rollout === undefined) throw unknownRollout(name);
+    return rollout;
   }
 }
 
@@ -191,7 +193,16 @@ function begun(
   by: string,
 ): Pick<
   RolloutRecord,
-  'by' | 'since' | 'endedAt' | 'progressAt' | 'paused' | 'counts' | 'reason' | 'message' | 'failure'
+  | 'by'
+  | 'since'
+  | 'endedAt'
+  | 'progressAt'
+  | 'paused'
+  | 'counts'
+  | 'reason'
+  | 'message'
+  | 'failure'
+  | 'players'
 > {
   return {
     by,
@@ -203,6 +214,7 @@ function begun(
     reason: null,
     message: null,
     failure: undefined,
+    players: undefined,
   };
 }
 

@@ -10,6 +10,7 @@ export const PREFIX = {
   notices: 'notices/',
   instances: 'instances/',
   rollouts: 'rollouts/',
+  timetables: 'schedules/',
   keys: 'keys/',
   sessions: 'sessions/',
   nodes: 'nodes/',
@@ -29,6 +30,7 @@ export const exitKey = (id: string): string => PREFIX.exits + id;
 export const noticeKey = (webhook: string): string => PREFIX.notices + webhook;
 export const instanceKey = (id: string): string => PREFIX.instances + id;
 export const rolloutKey = (configurationName: string): string => PREFIX.rollouts + configurationName;
+export const timetableKey = (configurationName: string): string => PREFIX.timetables + configurationName;
 export const apiKeyKey = (label: string): string => PREFIX.keys + label;
 export const sessionKey = (id: string): string => PREFIX.sessions + id;
 export const nodeKey = (nodeId: string): string => PREFIX.nodes + nodeId;

@@ -2,7 +2,7 @@
 import type { KeyedTurns } from '../loop/keyed-turns.js';
 import { DroverError } from '../model/errors.js';
 import type { MirrorReader } from './mirror.js';
-import { type Store, update } from './store.js';
+import { create, type Store, update } from './store.js';
 
 /**
  * The limit of tries, far more than ever needed. A try fails only when a transaction of several records has
@@ -30,21 +30,43 @@ export function modify<T>(
   id: string,
   change: (current: T) => T | undefined,
 ): Promise<T | undefined> {
+  return modifyOrCreate(set, id, (current) => current && change(current));
+}
+
+/** Like `modify`, and calls `change` without a record, too, where there is none: its result is then created. */
+export function modifyOrCreate<T>(
+  set: RecordSet<T>,
+  id: string,
+  change: (current: T | undefined) => T | undefined,
+): Promise<T | undefined> {
   return set.turns.run(id, () => write(set, id, change));
+}
+
+/** Removes a record. Throws DRV_STORE_CONFLICT when it changes meanwhile. */
+export async function removeRecord<T>({ store, mirror, keyOf }: RecordSet<T>, id: string): Promise<void> {
+  const known = mirror.get(id);
+  if (known === undefined) return;
+  const removal = { do: 'remove', key: keyOf(id), expectedRevision: known.revision } as const;
+  await mirror.until(await store.transact([removal]));
 }
 
 async function write<T>(
   set: RecordSet<T>,
   id: string,
-  change: (current: T) => T | undefined,
+  change: (current: T | undefined) => T | undefined,
 ): Promise<T | undefined> {
   for (let tries = 1; ; tries++) {
+    if (set.mirror.setAside.has(id)) return undefined;
     const current = set.mirror.get(id);
-    if (current === undefined) return undefined;
-    const next = change(current.value);
+    const next = change(current?.value);
     if (next === undefined) return undefined;
+    const key = set.keyOf(id);
     try {
-      await set.mirror.until(await update(set.store, set.keyOf(id), next, current.revision));
+      await set.mirror.until(
+        current === undefined
+          ? await create(set.store, key, next)
+          : await update(set.store, key, next, current.revision),
+      );
       return next;
     } catch (error) {
       if (!DroverError.is(error, 'DRV_STORE_CONFLICT') || tries >= MAX_TRIES) throw error;

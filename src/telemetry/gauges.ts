@@ -3,6 +3,7 @@ import { Counter, Gauge, type Registry } from 'prom-client';
 import type { MaybePromise } from '../loop/maybe-promise.js';
 import type { NodeRecord } from '../model/node.js';
 import type { RolloutRecord } from '../model/rollout.js';
+import type { Timetable } from '../model/schedule.js';
 
 export interface EtcdFigures {
   readonly databaseBytes: number;
@@ -222,5 +223,21 @@ export function addRolloutGauges(registry: Registry, read: () => Iterable<Rollou
   addLabelledGauge(registry, { ...instances, labelNames: ['configuration', 'kind'] }, function* () {
     for (const { name: configuration, counts } of read())
       for (const [kind, count] of Object.entries(counts)) yield [{ configuration, kind }, count];
+  });
+}
+
+/** Adds the gauge of schedules. A configuration without any has no line. */
+export function addScheduleGauge(
+  registry: Registry,
+  read: () => Iterable<readonly [string, Timetable]>,
+): void {
+  const name = 'drover_schedule_due_times';
+  const help = 'How many due times of a schedule ended in each way, such as done or missed.';
+  const labelNames = ['configuration', 'schedule', 'outcome'];
+  addLabelledGauge(registry, { name, help, labelNames }, function* () {
+    for (const [configuration, { entries }] of read())
+      for (const [schedule, { counts }] of Object.entries(entries))
+        for (const [outcome, count = 0] of Object.entries(counts))
+          yield [{ configuration, schedule, outcome }, count];
   });
 }

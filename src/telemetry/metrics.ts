@@ -6,8 +6,15 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Outcome } from '../loop/reconciler.js';
 import type { QueueGauge, TraceEvent } from '../loop/trace.js';
+import type { Timetable } from '../model/schedule.js';
 import { FastHistogram } from './fast-histogram.js';
-import { addGauge, addLabelledGauge, addRolloutGauges, type RolloutFigures } from './gauges.js';
+import {
+  addGauge,
+  addLabelledGauge,
+  addRolloutGauges,
+  addScheduleGauge,
+  type RolloutFigures,
+} from './gauges.js';
 import { type ShownUsage, type UsageMetric, usageExposition } from './usage-exposition.js';
 
 const EVENT_LOOP_SAMPLE_MS = 100;
@@ -55,6 +62,8 @@ export interface MetricSources {
   /** The state of each configuration's health. */
   health(): Iterable<{ readonly name: string; readonly health: { readonly state: string } }>;
   rollouts(): Iterable<RolloutFigures>;
+  /** The timetable of each configuration. */
+  timetables(): Iterable<readonly [string, Timetable]>;
   /** How many stored records of each kind cannot be read. */
   unreadableRecords(): ReadonlyMap<string, number>;
   /** The usage of instances, as their nodes measured it last. */
@@ -207,6 +216,7 @@ export class Metrics {
         yield [{ configuration, state: health.state }, 1];
     });
     addRolloutGauges(naming, () => sources.rollouts());
+    addScheduleGauge(naming, () => sources.timetables());
     const errors = 'Configuration files that are in error now.';
     addGauge(this.registry, 'drover_configuration_file_errors', errors, () =>
       sources.configurationFileErrors(),

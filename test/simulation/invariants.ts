@@ -6,6 +6,7 @@
 import { hasEndedByItself, type InstanceRecord, isAtRest } from '../../src/model/instance.js';
 import type { NodeRecord } from '../../src/model/node.js';
 import type { RunId, StartSpec } from '../../src/runtime/runtime.js';
+import { judgeDueTimes } from './due-times.js';
 import { FreshFiles } from './fresh-files.js';
 import type { Disk } from './machine/disk.js';
 import { RESTART_TOKEN, REVISION } from './machine/fenced-installation.js';
@@ -87,6 +88,7 @@ export class Invariants {
   constructor(state: Pick<Disk, 'onCommit'>, templates: SimulatedTemplates, around: Surroundings) {
     this.#around = around;
     this.#fresh = new FreshFiles(templates);
+    judgeDueTimes(state, (violation) => this.report(violation));
     this.book = new RecordBook(state, {
       onInstance: (before, after) => this.#judgeInstance(before, after),
       onNode: (before, after) => this.#judgeNode(before, after),

@@ -114,6 +114,7 @@ async function settle(fleet: Fleet): Promise<string | undefined> {
     if (fleet.invariants.violation !== undefined) return fleet.invariants.violation;
     revive(fleet);
     if (fleet.masters !== undefined) fleet.applyFiles();
+    else fleet.master?.syncFiles().catch(() => undefined);
     goOnForgetting(fleet);
     missing = unsettledOf(fleet);
   } while (missing.length > 0 && fleet.scheduler.now < until);
@@ -124,6 +125,8 @@ async function settle(fleet: Fleet): Promise<string | undefined> {
 
 function endFaults(fleet: Fleet): void {
   fleet.trace.note('world', () => 'all faults end');
+  // Due times would come for ever, and a settled fleet is at rest.
+  for (const [name, { schedules: _ended, ...content }] of fleet.files) fleet.files.set(name, content);
   fleet.calm();
   fleet.masterDisk.latencyMs = 2;
   for (const machine of fleet.machines.values()) {

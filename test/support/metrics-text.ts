@@ -7,6 +7,7 @@ export const NO_FIGURES: Parameters<Metrics['addSources']>[0] = {
   actualOf: () => 0,
   health: () => [],
   rollouts: () => [],
+  timetables: () => [],
   configurationFileErrors: () => 0,
   unreadableRecords: () => new Map(),
   usages: () => [],

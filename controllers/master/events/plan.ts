@@ -1,5 +1,6 @@
 /** Pure functions from a change of a record to events, and the folding of equal events. They decide nothing. */
 
+import { isDeepStrictEqual } from 'node:util';
 import type { ConfigurationHistory } from '../../../src/model/configuration-history.js';
 import {
   type EventKind,
@@ -11,13 +12,15 @@ import type { InstanceRecord, InstanceStatus, Reason } from '../../../src/model/
 import type { NodeCondition, NodeRecord } from '../../../src/model/node.js';
 import { rolloutText } from '../../../src/model/plain/rollout-text.js';
 import type { RolloutRecord } from '../../../src/model/rollout.js';
+import { EMPTY_TIMETABLE, entryOf, type Timetable } from '../../../src/model/schedule.js';
 import { endText } from '../../../src/model/words.js';
 
-/** How long an event takes up equal ones after its last time. Ends of a crash loop are minutes apart. */
+/** How long an event takes up equal ones after its last time. Ends of a crash loop are minutes apart, and so are due times. */
 const FOLD_MS = 60_000;
 const FOLD_ENDS_MS = 900_000;
 /** How long an event goes on at most: a crash loop of a day is told every hour. */
 const MOST_FOLDED_MS = 3_600_000;
+const FOLDED_LONG: ReadonlySet<EventKind> = new Set(['crashed', 'schedule']);
 
 /** The kinds that are told by their last detail: the exits of a crash loop differ. Others are folded when it is equal. */
 const TOLD_BY_LAST: ReadonlySet<EventKind> = new Set(['crashed', 'waiting', 'failed', 'changed']);
@@ -37,7 +40,7 @@ export function recordOf(event: NewEvent, at: number): EventRecord {
 
 /** The two events as one; undefined: too long a time lies between them. */
 export function fold(known: EventRecord, next: EventRecord): EventRecord | undefined {
-  if (next.until - known.until > (next.kind === 'crashed' ? FOLD_ENDS_MS : FOLD_MS)) return undefined;
+  if (next.until - known.until > (FOLDED_LONG.has(next.kind) ? FOLD_ENDS_MS : FOLD_MS)) return undefined;
   if (next.until - known.at >= MOST_FOLDED_MS) return undefined;
   const [id] = next.instances;
   const hasRoom = id !== undefined && known.instances.length < MAX_EVENT_INSTANCES;
@@ -124,6 +127,19 @@ export function eventsOfRollout(
   const detail = after.state === 'rolling' ? beginText(before) : rolloutText(after);
   const by = after.state === 'paused' ? null : after.by;
   return [{ kind: 'rollout', configuration: after.name, detail, by }];
+}
+
+/** The events of settled due times. */
+export function eventsOfTimetable(
+  configuration: string,
+  before: Timetable | undefined,
+  after: Timetable = EMPTY_TIMETABLE,
+): NewEvent[] {
+  return Object.entries(after.entries).flatMap(([name, { last }]): NewEvent[] => {
+    if (last === null || isDeepStrictEqual(last, before && entryOf(before, name)?.last)) return [];
+    const detail = `schedule ${name} ${last.outcome}${last.message === null ? '' : `: ${last.message}`}`;
+    return [{ kind: 'schedule', configuration, detail, by: last.by }];
+  });
 }
 
 function beginText(before: RolloutRecord | undefined): string {

@@ -16,6 +16,7 @@ import {
   eventsOfInstance,
   eventsOfNode,
   eventsOfRollout,
+  eventsOfTimetable,
   fold,
   foldKeyOf,
   recordOf,
@@ -28,7 +29,7 @@ const ID_DIGITS = 12;
 interface EventRecorderOptions {
   readonly state: Pick<
     StateRecords,
-    'store' | 'events' | 'instances' | 'configurations' | 'histories' | 'nodes' | 'rollouts'
+    'store' | 'events' | 'instances' | 'configurations' | 'histories' | 'nodes' | 'rollouts' | 'timetables'
   >;
   readonly clock: Clock;
   readonly logger: Pick<Logger, 'warn'>;
@@ -77,6 +78,7 @@ export class EventRecorder {
     };
     follow(instances, (_id, before, after) => eventsOfInstance(before, after, nodeOf));
     follow(rollouts, (_name, before, after) => eventsOfRollout(before, after));
+    follow(state.timetables, eventsOfTimetable);
     follow(nodes, eventsOfNode);
     follow(histories, eventsOfHistory);
     follow(configurations, (configuration, _before, after) =>

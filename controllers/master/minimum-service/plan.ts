@@ -75,6 +75,8 @@ export interface ServiceFacts extends CreationFacts {
   readonly maximum: number | undefined;
   /** The patience with players of instances beyond a lowered minimum. Absent: these instances stay. */
   readonly surplus?: Patience;
+  /** The time until a window may open or end. Absent: there are no windows. */
+  readonly windowsChangeInMs?: number;
   /** How many ordinary instances (`isOrdinary`) there are beside `instances`. */
   readonly ordinary: number;
 }

@@ -9,6 +9,7 @@ import { Conflict, type Plan, type Reconciler } from '../../../src/loop/reconcil
 import type { Configuration } from '../../../src/model/configuration.js';
 import { DroverError } from '../../../src/model/errors.js';
 import { hasPlayers, type InstanceRecord } from '../../../src/model/instance.js';
+import { minimumAt, nextChangeOf } from '../../../src/model/schedule.js';
 import type { InstanceWriter } from '../../../src/state/instance-writes.js';
 import type { StateRecords } from '../../../src/state/master-state.js';
 import type { Logger } from '../../../src/telemetry/logger.js';
@@ -41,7 +42,7 @@ interface MinimumServiceOptions extends StateRecords {
 
 type ServiceFields = Pick<
   Configuration,
-  'name' | 'minimumServiceCount' | 'maximumServiceCount' | 'surplus' | 'update'
+  'name' | 'minimumServiceCount' | 'maximumServiceCount' | 'surplus' | 'update' | 'windows'
 >;
 
 const NOTHING = { ordinary: 0, instances: [] } as const;
@@ -76,17 +77,18 @@ export class MinimumService implements Reconciler<Facts, Step> {
   }
 
   plan(facts: Facts, now: number): Plan<Step> {
-    return 'leaving' in facts ? planEnds('leave', facts.name, facts.leaving) : plan(facts, now);
+    if ('leaving' in facts) return planEnds('leave', facts.name, facts.leaving);
+    const { steps, recheckInMs } = plan(facts, now);
+    const times = [recheckInMs, facts.windowsChangeInMs].filter((time) => time !== undefined);
+    return times.length === 0 ? { steps } : { steps, recheckInMs: Math.min(...times) };
   }
 
   /** The facts as if this content were in force under its name. */
-  factsUnder({
-    name,
-    minimumServiceCount: minimum,
-    maximumServiceCount: maximum,
-    surplus,
-    update,
-  }: ServiceFields): ServiceFacts {
+  factsUnder(configuration: ServiceFields): ServiceFacts {
+    const { name, maximumServiceCount: maximum, surplus, update } = configuration;
+    const wallNow = this.#options.clock.now();
+    const minimum = minimumAt(configuration, wallNow);
+    const changeAt = nextChangeOf(configuration, wallNow);
     const history = this.#history.get(name);
     // Count nothing when there is neither minimum nor maximum: otherwise each change of an instance would count them
     // all.
@@ -98,7 +100,15 @@ export class MinimumService implements Reconciler<Facts, Step> {
     const isAbove = few.ordinary + few.instances.length > most;
     const counted = isAbove ? { ordinary: 0, instances: this.#counted.all(name) } : few;
     const patience = isShed && { surplus: patienceOf({ update }) };
-    return { name, minimum, maximum, ...patience, ...counted, history };
+    return {
+      name,
+      minimum,
+      maximum,
+      ...patience,
+      ...counted,
+      history,
+      ...(changeAt !== undefined && { windowsChangeInMs: changeAt - wallNow }),
+    };
   }
 
   async perform(step: Step): Promise<void> {
@@ -196,7 +206,8 @@ export class MinimumService implements Reconciler<Facts, Step> {
   spareOf(name: string): number {
     const configuration = this.#options.configurations.get(name)?.value.configuration;
     if (configuration === undefined) return Number.POSITIVE_INFINITY;
-    const { minimumServiceCount: minimum, maximumServiceCount: maximum = minimum } = configuration;
+    const minimum = minimumAt(configuration, this.#options.clock.now());
+    const { maximumServiceCount: maximum = minimum } = configuration;
     return countOf(this.#counted.few(name)) - Math.min(minimum, maximum);
   }
 

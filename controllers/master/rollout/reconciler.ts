@@ -6,7 +6,6 @@
 import type { Clock } from '../../../src/loop/clock.js';
 import { Conflict, type Reconciler } from '../../../src/loop/reconciler.js';
 import type { ConfigurationContent } from '../../../src/model/configuration.js';
-import { DroverError } from '../../../src/model/errors.js';
 import type { InstanceRecord, PlacedTemplate } from '../../../src/model/instance.js';
 import {
   hasEnded,
@@ -20,8 +19,8 @@ import { NO_UPDATE } from '../../../src/model/update.js';
 import { countText, cutText } from '../../../src/model/words.js';
 import type { InstanceWriter } from '../../../src/state/instance-writes.js';
 import type { StateRecords } from '../../../src/state/master-state.js';
-import { modify } from '../../../src/store/modify.js';
-import { create, type Operation } from '../../../src/store/store.js';
+import { modifyOrCreate, removeRecord } from '../../../src/store/modify.js';
+import type { Operation } from '../../../src/store/store.js';
 import type { Logger } from '../../../src/telemetry/logger.js';
 import type { InstanceUpdates } from '../content/instance-updates.js';
 import { Ages } from '../replacement/ages.js';
@@ -153,7 +152,7 @@ export class Rollouts implements Reconciler<RolloutFacts | GoneFacts, RolloutSte
       case 'write':
         return this.#write(step.before, step.rollout);
       case 'forget':
-        return this.#forget(step.name);
+        return removeRecord(this.#options.rolloutRecords, step.name);
       case 'mark':
         return this.#options.writer.markOutdated(step.id, step.isOutdated);
       case 'update':
@@ -203,22 +202,21 @@ export class Rollouts implements Reconciler<RolloutFacts | GoneFacts, RolloutSte
           ? { ...record, generation: 0 }
           : this.#options.contents.targetUnder(record, rollout),
       isFailed: rollout !== undefined && phaseOf(rollout) === 'failed',
-      update: record.configuration.update ?? NO_UPDATE,
+      update: {
+        ...(record.configuration.update ?? NO_UPDATE),
+        ...(rollout?.players && { players: rollout.players }),
+      },
     };
   }
 
   async #write(before: RolloutRecord | undefined, planned: RolloutRecord): Promise<void> {
-    const { rolloutRecords: set, store, logger } = this.#options;
+    const { rolloutRecords: set, logger } = this.#options;
     const isNews = planned.failure !== undefined && planned.failure !== before?.failure;
     const rollout = isNews ? await this.#withLines(planned, planned.failure) : planned;
-    if (before === undefined) {
-      await set.mirror.until(await create(store, set.keyOf(rollout.name), rollout).catch(asConflict));
-    } else {
-      const written = await modify(set, rollout.name, (current) =>
-        current === before ? rollout : undefined,
-      );
-      if (written === undefined) throw new Conflict(`the rollout of ${rollout.name} changed meanwhile`);
-    }
+    const written = await modifyOrCreate(set, rollout.name, (current) =>
+      current === before ? rollout : undefined,
+    );
+    if (written === undefined) throw new Conflict(`the rollout of ${rollout.name} changed meanwhile`);
     const isAsBefore = before?.state === rollout.state && before.since === rollout.since;
     // Log nothing for the first content of a configuration: it replaced no other.
     if (isAsBefore || (before === undefined && rollout.state === 'complete')) return;
@@ -245,14 +243,6 @@ export class Rollouts implements Reconciler<RolloutFacts | GoneFacts, RolloutSte
     );
     if (warned.length === 0) return '';
     return `; ${countText(warned.length, 'instance has', 'instances have')} a warning (\`config why ${name}\`)`;
-  }
-
-  async #forget(name: string): Promise<void> {
-    const { rolloutRecords: set, store } = this.#options;
-    const known = set.mirror.get(name);
-    if (known === undefined) return;
-    const removal: Operation = { do: 'remove', key: set.keyOf(name), expectedRevision: known.revision };
-    await set.mirror.until(await store.transact([removal]));
   }
 
   async #update(id: string): Promise<void> {
@@ -324,12 +314,6 @@ function isBehind(
     const digest = digests.get(keyOf(template));
     return version !== undefined && digest !== undefined && version.digest !== digest;
   });
-}
-
-/** Throws Conflict when another writer made the record first. */
-function asConflict(error: unknown): never {
-  if (DroverError.is(error, 'DRV_STORE_CONFLICT')) throw new Conflict(error.message);
-  throw error;
 }
 
 /** True when two targets of one configuration's content bring the same. */

@@ -6,6 +6,7 @@ import type { ConfigurationHistory } from '../../../src/model/configuration-hist
 import type { ExitRecord } from '../../../src/model/exit-record.js';
 import type { NodeRecord } from '../../../src/model/node.js';
 import { type RolloutRecord, revisionForNew } from '../../../src/model/rollout.js';
+import type { Timetable } from '../../../src/model/schedule.js';
 import { PREFIX, revisionKey } from '../../../src/store/keys.js';
 import { waitingGroupOf } from '../waiting/groups.js';
 import { wakesOfCount, wakesOfNewPlace } from './shared-wakes.js';
@@ -26,6 +27,7 @@ export function* wakesOfConfiguration(
   yield* wakesOfCount(id, facts, 'first');
   if (after?.configuration.update !== undefined || facts.rollouts.get(id) !== undefined)
     yield { controller: 'rollout', key: id, when: 'first' };
+  yield { controller: 'schedule', key: id, when: 'first' };
   if (after !== undefined && before?.hash !== after.hash)
     for (const key of facts.instancesByConfiguration.get(id))
       yield { controller: 'content', key, when: 'first' };
@@ -95,6 +97,10 @@ export function* wakesOfRollout(
     if (isOtherState && facts.replacements.get(key).size > 0)
       yield { controller: 'replacement', key, when: 0 };
   }
+}
+
+export function* wakesOfTimetable({ id }: Change<Timetable>): Generator<Wake> {
+  yield { controller: 'schedule', key: id, when: 'first' };
 }
 
 function revisionsOf(rollout: RolloutRecord | undefined): ReadonlySet<string> {

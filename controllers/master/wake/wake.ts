@@ -19,7 +19,8 @@ export type ControllerName =
   | 'instance-cleanup'
   | 'content'
   | 'rollout'
-  | 'notice';
+  | 'notice'
+  | 'schedule';
 
 export interface Wake {
   readonly controller: ControllerName;

@@ -17,6 +17,7 @@ import { shownExitSchema } from '../../model/exit-record.js';
 import { instanceInfoSchema, instanceStateSchema } from '../../model/instance.js';
 import { nodeConfigurationSchema, runtimeOfferSchema } from '../../model/node.js';
 import { drainProgressSchema } from '../../model/node-drain.js';
+import { shownScheduleSchema } from '../../model/schedule.js';
 import {
   clusterSyncSchema,
   templateInstallationSchema,
@@ -63,6 +64,7 @@ export const COMPONENTS: ZodOpenApiComponentsObject = {
     PastContent: pastContentSchema,
     Rollback: rollbackSchema,
     Rollout: shownRolloutSchema,
+    Schedule: shownScheduleSchema,
     ConfigurationSummary: configurationSummarySchema,
     PortRange: portRangeSchema,
     ClusterNode: summarySchema,

@@ -66,6 +66,8 @@ const OPERATION_IDS: Readonly<Record<string, string>> = {
   'POST /rollouts/:name/resume': 'resumeRollout',
   'POST /rollouts/:name/promote': 'promoteRollout',
   'POST /rollouts/:name/retry': 'retryRollout',
+  'GET /schedules': 'listSchedules',
+  'POST /configurations/:name/schedules/:schedule/:action': 'askSchedule',
   'GET /schemas/configuration.json': 'getConfigurationSchema',
   'GET /configuration-overrides': 'listConfigurationOverrides',
   'POST /configurations/:name/reset': 'resetConfiguration',
@@ -139,7 +141,14 @@ export const TAGS: readonly Tag[] = [
   {
     name: 'Configurations',
     description: 'The contents that instances are made from, and how many instances should run.',
-    segments: ['configurations', 'configuration-files', 'configuration-overrides', 'plan', 'schemas'],
+    segments: [
+      'configurations',
+      'configuration-files',
+      'configuration-overrides',
+      'plan',
+      'schedules',
+      'schemas',
+    ],
   },
   {
     name: 'Rollouts',

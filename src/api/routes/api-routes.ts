@@ -20,6 +20,7 @@ import { nodeOperationRoutes } from './node-operation-routes.js';
 import { metricsRoute, nodeRoutes, pingRoute } from './node-routes.js';
 import { planRoutes } from './plan-route.js';
 import { rolloutRoutes } from './rollout-routes.js';
+import { scheduleRoutes } from './schedule-routes.js';
 import { sessionRoutes } from './session-routes.js';
 import { signInRoutes } from './sign-in-routes.js';
 import { templateRoutes } from './template-routes.js';
@@ -35,6 +36,7 @@ export function apiRoutes(dependencies: ApiDependencies): readonly Route[] {
     ...configurationRoutes,
     ...configurationHistoryRoutes,
     ...rolloutRoutes,
+    ...scheduleRoutes,
     ...configurationFileRoutes,
     ...configurationOverrideRoutes,
     ...planRoutes,

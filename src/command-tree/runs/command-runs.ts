@@ -11,6 +11,13 @@ export function commandRuns(api: ApiCalls): CommandRuns {
   const removeKey = ({ label }: { readonly label: string }) =>
     api.send<DataOf<'key delete'>>('DELETE', `/keys/${pathPart(label)}`);
   const rollout = (name: string): string => `/rollouts/${pathPart(name)}`;
+  const schedule =
+    (action: string) =>
+    (input: { readonly name: string; readonly schedule: string }): Promise<DataOf<'schedule run'>> =>
+      api.send(
+        'POST',
+        `/configurations/${pathPart(input.name)}/schedules/${pathPart(input.schedule)}/${action}`,
+      );
   return {
     ...instanceRuns(api),
     ...configurationRuns(api),
@@ -22,6 +29,14 @@ export function commandRuns(api: ApiCalls): CommandRuns {
     'rollout resume': ({ name }) => api.send('POST', `${rollout(name)}/resume`),
     'rollout promote': ({ name }) => api.send('POST', `${rollout(name)}/promote`),
     'rollout retry': ({ name }) => api.send('POST', `${rollout(name)}/retry`),
+    'schedule list': async ({ configuration }) => {
+      const all = await api.get<DataOf<'schedule list'>>('/schedules');
+      return all.filter((one) => configuration === undefined || one.configurationName === configuration);
+    },
+    'schedule run': schedule('run'),
+    'schedule skip': schedule('skip'),
+    'schedule pause': schedule('pause'),
+    'schedule resume': schedule('resume'),
     'cluster token create': (token) => api.send('POST', '/cluster/tokens', token),
     'cluster token list': () => api.get('/cluster/tokens'),
     'cluster token revoke': ({ id }) => api.send('DELETE', `/cluster/tokens/${pathPart(id)}`),

@@ -2,9 +2,8 @@
 
 import { z } from 'zod';
 import { contentsOf } from '../../model/configuration-history.js';
-import { DroverError } from '../../model/errors.js';
 import { isHeldBack, type RolloutRecord, rolloutRecordSchema } from '../../model/rollout.js';
-import { unknownConfiguration } from '../../model/unknown.js';
+import { unknownConfiguration, unknownRollout } from '../../model/unknown.js';
 import type { Reads } from '../reads.js';
 
 const number = z.int().nullable();
@@ -48,10 +47,7 @@ export function requireRollout(needs: Reads, name: string): ShownRollout {
   const rollout = rolloutOf(needs, name);
   if (rollout !== undefined) return rollout;
   if (needs.configurations.get(name) === undefined) throw unknownConfiguration(name);
-  throw new DroverError(
-    'DRV_ROLLOUT_UNKNOWN',
-    `configuration ${name} has had no rollout: its "update" has the strategy "manual", or it has none`,
-  );
+  throw unknownRollout(name);
 }
 
 export function shown({ configurations, histories }: Reads, rollout: RolloutRecord): ShownRollout {

@@ -453,6 +453,30 @@ describe('Rollouts and history', () => {
     expect((await world.call('GET /rollouts/nope')).status).toBe(404);
   });
 
+  const scheduled = (): Promise<void> =>
+    world.commands.configure('lobby', {
+      schedules: [{ name: 'yearly', cron: '0 0 1 1 *', do: 'command', command: 'save' }],
+    });
+
+  it('GET /schedules: 200, the schedules of all configurations', async () => {
+    expect((await world.call('GET /schedules')).json).toEqual([]);
+    await scheduled();
+    const { status, json } = await world.call('GET /schedules');
+    expect([status, json]).toMatchObject([
+      200,
+      [{ configurationName: 'lobby', name: 'yearly', do: 'command', zone: 'UTC' }],
+    ]);
+  });
+
+  it('POST /configurations/{name}/schedules/{schedule}/{action}: 200, the schedules; 404 without it', async () => {
+    await scheduled();
+    const first = await world.call('POST /configurations/lobby/schedules/yearly/pause');
+    expect([first.status, first.json]).toMatchObject([200, [{ name: 'yearly', paused: { by: 'boss' } }]]);
+    expect((await world.call('POST /configurations/lobby/schedules/daily/pause')).status).toBe(404);
+    expect((await world.call('POST /configurations/nope/schedules/yearly/pause')).status).toBe(404);
+    expect((await world.call('POST /configurations/lobby/schedules/yearly/burn')).status).toBe(400);
+  });
+
   it('POST /rollouts/{name}/pause: 200, the rollout; repeatable; 409 when it has ended', async () => {
     await rollout({ state: 'awaiting-promotion', isPromoted: false });
     const first = await world.call('POST /rollouts/lobby/pause');

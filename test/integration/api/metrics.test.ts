@@ -34,6 +34,7 @@ async function start(fields: { metricsNeedKey?: boolean } = {}): Promise<void> {
     actualOf: () => 1,
     health: () => [{ name: configuration, health: { state: 'failing' } }],
     rollouts: () => [{ name: configuration, state: 'failed', counts: NO_COUNTS }],
+    timetables: () => [],
     configurationFileErrors: () => ++counted,
     unreadableRecords: () => new Map(),
     usages: () => [

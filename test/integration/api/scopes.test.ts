@@ -54,6 +54,7 @@ READ GET /node -
 READ GET /node/config -
 READ GET /rollouts filtered
 READ GET /rollouts/:name configuration
+READ GET /schedules filtered
 READ GET /schemas/configuration.json filtered
 READ GET /sessions filtered
 READ GET /templates -
@@ -83,6 +84,7 @@ OPERATE POST /instances/:id/stop instance
 OPERATE POST /instances/:id/update instance
 OPERATE PUT /instances/:id/state instance
 OPERATE POST /configurations/:name/restart configuration
+OPERATE POST /configurations/:name/schedules/:schedule/:action configuration
 OPERATE POST /configurations/:name/rollback configuration
 OPERATE POST /rollouts/:name/pause configuration
 OPERATE POST /rollouts/:name/promote configuration

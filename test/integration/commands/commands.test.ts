@@ -433,6 +433,8 @@ describe('config show of the fields whose defaults are not stored', () => {
       'stopCommand',
       'readiness',
       'update',
+      'schedules',
+      'windows',
       'managed',
     ]);
   });
@@ -865,7 +867,7 @@ describe('help', () => {
       'stop',
     ])
       expect(text).toMatch(new RegExp(`^${command.replace(/[[\]|.]/g, '\\$&')} {2,}\\S`, 'm'));
-    expect(await world.json('help')).toHaveLength(54);
+    expect(await world.json('help')).toHaveLength(59);
   });
 
   it('explains a group and a single command', async () => {

@@ -48,6 +48,7 @@ export class Clients {
         ramMB,
         static: shape.static,
         minimumServiceCount: minimum,
+        schedules: [{ name: 'tick', cron: '* * * * *', do: 'command', command: 'tick', withinMinutes: 1 }],
         ...(shape.restartPolicy !== undefined && { restartPolicy: shape.restartPolicy }),
         ...(maximum !== undefined && { maximumServiceCount: maximum }),
         ...(ports !== undefined && { availablePorts: ports }),

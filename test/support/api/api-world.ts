@@ -59,6 +59,7 @@ import {
 import type { DrainProgress } from '../../../src/model/node-drain.js';
 import { type RolloutRecord, rolloutRecordSchema } from '../../../src/model/rollout.js';
 import type { InstanceUsage } from '../../../src/model/run/instance-usage.js';
+import { timetableSchema } from '../../../src/model/schedule.js';
 import type { Forecaster } from '../../../src/operations/plan/forecast.js';
 import type { StateReport } from '../../../src/state/instance-changes.js';
 import { InstanceCounts } from '../../../src/state/instance-counts.js';
@@ -71,6 +72,7 @@ import {
   nodeKey,
   PREFIX,
   rolloutKey,
+  timetableKey,
 } from '../../../src/store/keys.js';
 import { Mirror } from '../../../src/store/mirror.js';
 import { Metrics } from '../../../src/telemetry/metrics.js';
@@ -171,6 +173,17 @@ export class ApiWorld {
     prefix: PREFIX.rollouts,
     decode: (value) => rolloutRecordSchema.parse(value),
   });
+  readonly timetables = new Mirror({
+    store: this.store,
+    prefix: PREFIX.timetables,
+    decode: (value) => timetableSchema.parse(value),
+  });
+  readonly timetableRecords = {
+    store: this.store,
+    mirror: this.timetables,
+    keyOf: timetableKey,
+    turns: new KeyedTurns(),
+  };
   readonly events = new Mirror({
     store: this.store,
     prefix: PREFIX.events,
@@ -206,6 +219,7 @@ export class ApiWorld {
     overrides: this.overrides,
     rollouts: this.rollouts,
     exits: this.exits,
+    timetableRecords: this.timetableRecords,
     instancesByConfiguration: this.#instancesByConfiguration,
     instancesByNode: this.instances.lookup(({ placement }) => (placement === null ? [] : [placement.nodeId])),
     histories: { get: () => undefined },
@@ -412,13 +426,13 @@ export class ApiWorld {
   #rolloutWrites(): RolloutWriter {
     const { store, configurations, rollouts: mirror, clock } = this;
     const rolloutRecords = { store, mirror, keyOf: rolloutKey, turns: new KeyedTurns() };
-    return new RolloutWriter({ store, configurations, revisions: this.#revisions, rolloutRecords, clock });
+    return new RolloutWriter({ configurations, revisions: this.#revisions, rolloutRecords, clock });
   }
 
   #mirrors(): Pick<Mirror<unknown>, 'start' | 'stop'>[] {
     const { instances, configurations, keys, sessions, overrides, rollouts, events, exits } = this;
     const records = [instances, configurations, keys, sessions, overrides, rollouts, events, exits];
-    return [...records, this.#revisions, this.#nodes];
+    return [...records, this.timetables, this.#revisions, this.#nodes];
   }
 
   #dependencies(
@@ -469,6 +483,7 @@ export class ApiWorld {
       overrides: this.overrides,
       rollouts: this.rollouts,
       rolloutWrites: this.#rolloutWrites(),
+      timetableRecords: this.timetableRecords,
       configurationFiles: {
         put: async (name, input) => {
           this.written.push({ name, input });

@@ -229,6 +229,7 @@ export class CommandWorld {
       histories: state.histories,
       overrides: state.overrides,
       rollouts: state.rollouts,
+      timetableRecords: state.timetableRecords,
       nodes: state.nodes,
       keys: state.keys,
       sessions: state.sessions,

@@ -145,6 +145,7 @@ export function configurationFacts(fields: Partial<ConfigurationFacts> = {}): Co
     unreadable: [],
     lastExits: [],
     rollout: undefined,
+    schedules: [],
     fileErrors: [],
     fileWarnings: [],
     overrides: [],

@@ -348,9 +348,9 @@ describe('a change of anything else wakes', () => {
       ['heartbeat gamma first', ...everyService, ...PLACE_FREED],
     ],
     [
-      'a new configuration: its service, and drains',
+      'a new configuration: its service, its schedules, and drains',
       putConfiguration('proxy', 'f02'),
-      ['drain beta', 'minimum-service proxy first'],
+      ['drain beta', 'minimum-service proxy first', 'schedule proxy first'],
     ],
     [
       'a configuration with another content: its instances, and the cleanup of the old one as well',
@@ -362,6 +362,7 @@ describe('a change of anything else wakes', () => {
         'drain beta',
         'instance-cleanup revisions/f00',
         'minimum-service lobby first',
+        'schedule lobby first',
       ],
     ],
     [
@@ -372,6 +373,7 @@ describe('a change of anything else wakes', () => {
         'instance-cleanup configurations/game',
         'instance-cleanup revisions/f01',
         'minimum-service game first',
+        'schedule game first',
       ],
     ],
     [

@@ -5,6 +5,7 @@ import type { Reads } from '../../../src/operations/reads.js';
 import { configurationRecord } from '../../support/control-plane/explain-facts.js';
 import { given } from '../../support/control-plane/given.js';
 import { configurationOf } from '../../support/control-plane/records.js';
+import { FakeClock } from '../../support/fake-clock.js';
 
 /** A valid file of this name and command. */
 function reading(name: string, command: string) {
@@ -41,6 +42,7 @@ it('tells the state of the file here, also of what another master brought, and a
       instanceWords: { of: () => new Map() },
       instanceRevisions: { of: () => new Map() },
       rollouts: new Map(),
+      clock: new FakeClock(),
       overrides: { get: () => undefined },
       configurationFiles: {
         ownErrors: () => [],

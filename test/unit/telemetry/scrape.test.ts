@@ -21,6 +21,7 @@ it('counts many services in few turns of the event loop, and not all of them in 
     },
     health: () => [],
     rollouts: () => [],
+    timetables: () => [],
     configurationFileErrors: () => 0,
     unreadableRecords: () => new Map(),
     usages: () => [],

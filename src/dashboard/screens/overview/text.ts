@@ -44,6 +44,7 @@ export const text = {
     removed: 'Removed',
     lost: 'Lost',
     rollout: 'Rollout',
+    schedule: 'Schedule',
     added: 'Added',
     changed: 'Changed',
     deleted: 'Deleted',

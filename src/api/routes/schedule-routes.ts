@@ -1,0 +1,40 @@
+/** `/schedules` and what people ask of them. */
+import { z } from 'zod';
+import { shownScheduleSchema } from '../../model/schedule.js';
+import { askSchedule, SCHEDULE_ACTIONS, schedulesOf } from '../../state/schedules.js';
+import { callerOf, seesConfiguration } from '../gate/auth.js';
+import { defineRoute, type Route } from '../http/route.js';
+
+const nameParams = z.object({ name: z.string().describe('name of the configuration') });
+const schedules = { description: 'schedules', schema: z.array(shownScheduleSchema) };
+const shared = { scope: 'OPERATE', reach: 'configuration' } as const;
+
+export const scheduleRoutes: readonly Route[] = [
+  defineRoute({
+    method: 'GET',
+    path: '/schedules',
+    scope: 'READ',
+    reach: 'filtered',
+    summary:
+      'The schedules of all configurations, with their next due times and what became of the last ones.',
+    answers: { 200: schedules },
+    handle: ({ request }, needs) =>
+      [...needs.configurations.entries()].flatMap(([name]) =>
+        seesConfiguration(request, name) ? schedulesOf(needs, name) : [],
+      ),
+  }),
+  defineRoute({
+    ...shared,
+    method: 'POST',
+    path: '/configurations/:name/schedules/:schedule/:action',
+    summary:
+      'Acts on a schedule now, skips its next due time, pauses it, or resumes it and takes a skip back.',
+    errors: ['DRV_CONFIGURATION_UNKNOWN', 'DRV_SCHEDULE_UNKNOWN', 'DRV_STORE_WRITE_FAILED'],
+    params: nameParams.extend({
+      schedule: z.string().describe('name of the schedule'),
+      action: z.enum(SCHEDULE_ACTIONS).describe('what to do'),
+    }),
+    answers: { 200: schedules },
+    handle: ({ params, request }, needs) => askSchedule(needs, { ...params, by: callerOf(request) }),
+  }),
+];

@@ -1,0 +1,93 @@
+/** Schedules as clients see and ask them: `schedule ...`, their routes, and `why`. */
+import type { Clock } from '../loop/clock.js';
+import { nextDue } from '../model/cron.js';
+import { DroverError } from '../model/errors.js';
+import {
+  EMPTY_TIMETABLE,
+  type Entry,
+  entryOf,
+  ruleOf,
+  type Schedule,
+  type ShownSchedule,
+  type Timetable,
+} from '../model/schedule.js';
+import { unknownConfiguration } from '../model/unknown.js';
+import { modifyOrCreate } from '../store/modify.js';
+import type { StateRecords } from './master-state.js';
+
+type Needs = Pick<StateRecords, 'timetableRecords'> & {
+  readonly configurations: Pick<StateRecords['configurations'], 'get'>;
+  readonly clock: Pick<Clock, 'now'>;
+};
+
+/** The schedules of a configuration, in the order of its file. */
+export function schedulesOf(
+  { configurations, timetableRecords, clock }: Needs,
+  name: string,
+): ShownSchedule[] {
+  const timetable = timetableRecords.mirror.get(name)?.value ?? EMPTY_TIMETABLE;
+  const { schedules = [] } = configurations.get(name)?.value.configuration ?? {};
+  return schedules.map((schedule) => {
+    const { name: scheduleName, do: deed, cron, zone } = schedule;
+    const { last, counts, paused, skip, seen } = entryOf(timetable, scheduleName) ?? newEntry(schedule, 0);
+    const next = nextDue(schedule, Math.max(seen, clock.now()));
+    return {
+      configurationName: name,
+      name: scheduleName,
+      do: deed,
+      cron,
+      zone,
+      next,
+      last,
+      counts,
+      paused,
+      skip,
+    };
+  });
+}
+
+/** The wishes of people for a schedule. */
+export const SCHEDULE_ACTIONS = ['run', 'skip', 'pause', 'resume'] as const;
+export type ScheduleAction = (typeof SCHEDULE_ACTIONS)[number];
+type Asked = NonNullable<Entry['asked']>;
+
+const CHANGES: Readonly<Record<ScheduleAction, (entry: Entry, asked: Asked, schedule: Schedule) => Entry>> = {
+  run: (entry, asked) => ({ ...entry, asked }),
+  skip: (entry, _asked, schedule) => ({ ...entry, skip: nextDue(schedule, entry.seen) }),
+  pause: (entry, asked) => ({ ...entry, paused: entry.paused ?? asked }),
+  resume: ({ paused: _paused, skip: _skip, ...entry }) => entry,
+};
+
+/** Asks something of a schedule; the controller does it. Throws DRV_CONFIGURATION_UNKNOWN, DRV_SCHEDULE_UNKNOWN. */
+export async function askSchedule(
+  needs: Needs,
+  { name, schedule, action, by }: Record<'name' | 'schedule' | 'by', string> & { action: ScheduleAction },
+): Promise<ShownSchedule[]> {
+  const at = needs.clock.now();
+  await change(needs, name, (timetable, schedules) => {
+    const found = schedules.find((one) => one.name === schedule);
+    if (found === undefined) {
+      const known = schedules.map((one) => one.name).join(', ') || 'none: its file has no "schedules"';
+      throw new DroverError('DRV_SCHEDULE_UNKNOWN', `${name} has no such schedule; it has ${known}`);
+    }
+    const entry = CHANGES[action](entryOf(timetable, schedule) ?? newEntry(found, at), { by, at }, found);
+    return { ...timetable, entries: { ...timetable.entries, [schedule]: entry } };
+  });
+  return schedulesOf(needs, name);
+}
+
+function newEntry(schedule: Schedule, seen: number): Entry {
+  return { rule: ruleOf(schedule), seen, last: null, counts: {} };
+}
+
+async function change(
+  { configurations, timetableRecords }: Needs,
+  name: string,
+  next: (timetable: Timetable, schedules: readonly Schedule[]) => Timetable,
+): Promise<void> {
+  await modifyOrCreate(timetableRecords, name, (timetable = EMPTY_TIMETABLE) => {
+    const record = configurations.get(name)?.value;
+    if (record === undefined) throw unknownConfiguration(name);
+    return next(timetable, record.configuration.schedules ?? []);
+  });
+}
