@@ -37,6 +37,7 @@ export default defineConfig({
     'owner-main': 'src/runtime/process/owner-main.ts',
     'session-owner-main': 'src/runtime/session/session-owner-main.ts',
     'pack-thread-main': 'src/templates/transfer/pack-thread-main.ts',
+    'edit-thread-main': 'src/runtime/installation/file-edits/edit-thread-main.ts',
     'certificate-thread-main': 'src/channel/trust/certificate-thread-main.ts',
     'loop-thread-main': 'src/extensions/loop-thread-main.ts',
   },

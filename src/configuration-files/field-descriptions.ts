@@ -19,6 +19,10 @@ placement: which of the nodes that fit gets an instance: spread, the one with th
 environmentVariables: environment of the process: at most 512, values up to 32,768 characters; variables are replaced
 templateInstallationConfig: which templates the working directory is made from
 fileModifications: files of the templates in which variables are replaced: relative paths, at most 1024, each file up to 16 MiB
+prepare: commands that run before a start, once the directory is made
+after: commands that run when everything of a run is gone
+limits: bounds of processes and open files
+fileEdits: values that Drover sets in settings files before every start, in kept directories too
 properties: variables of your own, limits as for the environment; a name of Drover's own has no effect
 runAs: the user that it runs as: a name that the node knows, or uid:gid in numbers
 stopCommand: a line for its standard input when a stop begins; at most 4,000 bytes; variables are not replaced, and ^C is two characters: use stopSignal
@@ -52,6 +56,17 @@ update.onFailure: pause: what was replaced well stays. rollback: it is brought b
 update.canary: so many are replaced first; the others follow when these are good
 update.promote: manual: the others wait for a promotion
 update.templates: true: a changed template is a new content, too. Instances that run with another version of a template than the present one are made anew, also when templates and the template change in one save. A static instance is restarted, and keeps files that it changed: the log line of the rollout's end says how many instances have such a warning
+fileEdits.path: the file, relative to the working directory; at most 64 files, each up to 1 MiB
+fileEdits.format: properties, yaml, json, ini or text
+fileEdits.set: the values by key, at most 256: a text, in which variables are replaced, a number, true or false
+prepare.command: a command line for /bin/sh -c, in which variables are replaced as in the configuration's own
+after.command: a command line for /bin/sh -c, in which variables are replaced as in the configuration's own
+prepare.timeoutSeconds: after so long the hook is ended; default 600, 1 to 86,400
+after.timeoutSeconds: after so long the hook is ended; default 600, 1 to 86,400
+prepare.when: only in prepare. start (default): before every start. install: in a directory that is new. A static instance runs it again when one of its templates or one of these commands has changed
+after.when: only in prepare. start (default): before every start. install: in a directory that is new. A static instance runs it again when one of its templates or one of these commands has changed
+limits.pids: the most processes and threads at a time, all together; without it 4096. At the limit the system refuses to start more
+limits.nofile: the most open files of each process: one number, or {"soft": 1024, "hard": 65536}; 64 to 1,048,576. Without it 1024, which a program may raise to Drover's own hard limit
 templateInstallationConfig.allOf: templates that are all installed
 templateInstallationConfig.allInGroups: names of groups whose templates are all installed, those of storages too
 templateInstallationConfig.oneOf: one of these templates, drawn once for each instance

@@ -69,8 +69,12 @@ class JsonTextEditor {
     yield* this.#members(span, members, added, members.length);
   }
 
-  /** Entries at the beginning and at the end that stay keep their text; those between are changed one by one. */
+  /**
+   * Entries at the beginning and at the end that stay keep their text. The others are changed in their places when
+   * there are as many as before, and else one by one.
+   */
   *#list(span: JsonSpan, own: readonly unknown[], wanted: readonly unknown[]): Generator<Edit> {
+    const isSameLength = own.length === wanted.length;
     const most = Math.min(own.length, wanted.length);
     let head = 0;
     while (head < most && isDeepStrictEqual(own[head], wanted[head])) head++;
@@ -79,10 +83,10 @@ class JsonTextEditor {
     const place = most - tail;
     const members = [...span.children.values()].map((child, index) => {
       const to = index < place ? index : index - own.length + wanted.length;
-      const stays = index < place || index >= own.length - tail;
+      const stays = isSameLength || index < place || index >= own.length - tail;
       return { span: child, own: own[index], wanted: stays ? wanted[to] : undefined };
     });
-    const added = wanted.slice(place, wanted.length - tail).map((value) => ({ value }));
+    const added = isSameLength ? [] : wanted.slice(place, wanted.length - tail).map((value) => ({ value }));
     yield* this.#members(span, members, added, place);
   }
 

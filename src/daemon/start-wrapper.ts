@@ -11,6 +11,7 @@ import { capacityOf, thisMachine } from '../node/capacity.js';
 import { Housekeeping } from '../node/housekeeping.js';
 import { NodeUsers } from '../runtime/command/node-users.js';
 import { DockerRuntime } from '../runtime/docker/docker-runtime.js';
+import { EditThread } from '../runtime/installation/file-edits/edit-thread.js';
 import { LocalInstallation } from '../runtime/installation/local-installation.js';
 import { Workspaces } from '../runtime/installation/workspace.js';
 import type { RunGroups } from '../runtime/instance-processes.js';
@@ -35,6 +36,7 @@ const FED_WAIT_MS = 2000;
  * (rolldown.config.ts).
  */
 const OWNER_PROGRAM = fileURLToPath(new URL('../owner-main.js', import.meta.url));
+const EDIT_PROGRAM = fileURLToPath(new URL('../edit-thread-main.js', import.meta.url));
 const PACK_PROGRAM = fileURLToPath(new URL('../pack-thread-main.js', import.meta.url));
 const SESSION_OWNER_PROGRAM = fileURLToPath(new URL('../session-owner-main.js', import.meta.url));
 
@@ -60,6 +62,8 @@ export async function startWrapper(assembly: Assembly, connection: MasterConnect
   const store = await openNodeStore(assembly, 'node');
   const packThreads = new PackThreads(PACK_PROGRAM);
   running.onStop(() => packThreads.stop());
+  const editThread = new EditThread(EDIT_PROGRAM, clock);
+  running.onStop(() => editThread.stop());
   const cache = new TemplateCache({ directory: paths.templateCache, packThreads, logger, clock });
   await running.start(cache);
   const workspaces = new Workspaces({
@@ -67,6 +71,7 @@ export async function startWrapper(assembly: Assembly, connection: MasterConnect
     installedDirectory: join(paths.data, 'installed'),
     cache,
     packThreads,
+    editThread,
     logger,
   });
   await workspaces.removeUnfinished();

@@ -1,4 +1,5 @@
 /** Explains an instance: one story out of the facts, the numbers beside it, and notes. Pure. */
+import { unknownFields } from '../model/configuration.js';
 import { hasFinished, isAtRest } from '../model/instance.js';
 import type { NodeCondition } from '../model/node.js';
 import type { DescribedExit } from '../model/run/instance-description.js';
@@ -102,6 +103,10 @@ function* notesOf(facts: InstanceFacts): Generator<string> {
   if (move !== undefined) yield `Its node ${node?.nodeId} is being drained: ${move}.`;
   else if (node?.cordoned === true)
     yield `Its node ${node.nodeId} is cordoned: it keeps what it has and gets no new instances.`;
+  const content = configuration?.hash === record.revision ? configuration?.configuration : undefined;
+  const unknown = content === undefined ? [] : unknownFields(content, node?.knows);
+  if (node !== undefined && unknown.length > 0)
+    yield `Its node ${node.nodeId} runs an older version of Drover, which passes over ${unknown.join(', ')}: update it.`;
   if (answer.kind === 'silent') yield notAsked(answer.why, record.placement?.nodeId, node?.condition);
   if (configuration === undefined) {
     const isBroken = fileErrors.some(isOfOneFile);

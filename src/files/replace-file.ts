@@ -17,11 +17,14 @@ const NOT_GROUP = 0o707;
 /** Temporary names start with a dot, so that no reader of a directory takes them for files of its own. */
 const TEMPORARY_FILE = /^\.drover-[0-9a-f]{16}\.tmp$/;
 
+type Rights = Pick<Stats, 'uid' | 'gid' | 'mode'>;
 type Content = Parameters<typeof writeFile>[1];
 
 interface ReplaceOptions {
   /** True: a file that is replaced keeps its owner, group and mode, and a link to it stays a link. */
   readonly keep?: boolean;
+  /** The owner, group and mode of the file, as far as the system lets this user; without `keep`. */
+  readonly like?: Rights;
   /** The rights that a kept mode may have; default: all. */
   readonly mask?: number;
   /** Gets the reason when the system does not let this user keep owner or group; then the file is written all the same. */
@@ -44,7 +47,7 @@ export async function replaceFile(name: string, content: Content, options?: Repl
 export async function renameInto(
   name: string,
   content: Content,
-  { keep = false, mask = ALL_RIGHTS, onLoss }: ReplaceOptions = {},
+  { keep = false, like: wanted, mask = ALL_RIGHTS, onLoss }: ReplaceOptions = {},
 ): Promise<string> {
   // A link that points to nothing is replaced.
   const path = keep ? await realpath(name).catch(() => name) : name;
@@ -52,7 +55,7 @@ export async function renameInto(
   const temporary = join(directory, `.drover-${randomBytes(8).toString('hex')}.tmp`);
   const present = keep ? await stat(path).catch(() => undefined) : undefined;
   // A new file belongs to the owner of its directory, who else could not read it.
-  const like = present ?? (keep ? { ...(await stat(directory)), mode: MODE } : undefined);
+  const like = wanted ?? present ?? (keep ? { ...(await stat(directory)), mode: MODE } : undefined);
   const file = await open(temporary, 'wx', MODE);
   try {
     await whileOpen(file, async () => {
@@ -71,7 +74,7 @@ export async function renameInto(
 /** Gives a file the owner, the group and the mode of another, as far as the system lets this user. */
 async function takeRights(
   file: FileHandle,
-  { uid, gid, mode }: Pick<Stats, 'uid' | 'gid' | 'mode'>,
+  { uid, gid, mode }: Rights,
   onLoss: ReplaceOptions['onLoss'],
 ): Promise<void> {
   const own = await file.stat();

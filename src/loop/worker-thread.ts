@@ -4,6 +4,10 @@
  */
 import { parentPort, Worker } from 'node:worker_threads';
 import { DroverError } from '../model/errors.js';
+import type { Clock, TimerHandle } from './clock.js';
+
+/** How long a thread waits for more work, so that jobs that come at once share it. */
+const IDLE_MS = 5000;
 
 interface Asked<Job> {
   readonly id: number;
@@ -44,6 +48,8 @@ interface WorkerThreadOptions {
   readonly name: string;
   /** Completes "the thread that …" in messages. */
   readonly task: string;
+  /** Present: the thread ends when it has had no work for some seconds. */
+  readonly clock?: Pick<Clock, 'setTimer'>;
 }
 
 export class WorkerThread<Job, Answer> {
@@ -51,6 +57,7 @@ export class WorkerThread<Job, Answer> {
   #running: Running<Answer> | undefined;
   #nextId = 1;
   #isStopped = false;
+  #idle: TimerHandle | undefined;
 
   constructor(options: WorkerThreadOptions) {
     this.#options = options;
@@ -59,11 +66,6 @@ export class WorkerThread<Job, Answer> {
   /** How many jobs wait for their answer. */
   get load(): number {
     return this.#running?.waiting.size ?? 0;
-  }
-
-  /** True when the thread runs and has nothing to do. */
-  get isIdle(): boolean {
-    return this.#running?.waiting.size === 0;
   }
 
   /**
@@ -75,14 +77,20 @@ export class WorkerThread<Job, Answer> {
     this.#running ??= this.#begin();
     const { worker, waiting } = this.#running;
     const id = this.#nextId++;
-    return await new Promise((resolve, reject) => {
-      waiting.set(id, { resolve, reject });
-      worker.postMessage({ id, job } satisfies Asked<Job>);
-    });
+    this.#idle?.cancel();
+    try {
+      return await new Promise((resolve, reject) => {
+        waiting.set(id, { resolve, reject });
+        worker.postMessage({ id, job } satisfies Asked<Job>);
+      });
+    } finally {
+      if (waiting.size === 0) this.#idle = this.#options.clock?.setTimer(IDLE_MS, () => void this.rest());
+    }
   }
 
   /** Ends the thread until the next job. */
   async rest(): Promise<void> {
+    this.#idle?.cancel();
     const running = this.#running;
     this.#running = undefined;
     await running?.worker.terminate();

@@ -4,6 +4,9 @@
  */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
+import { fileEditsSchema, workspacePathSchema } from './file-edit.js';
+import { afterSchema, commandSchema, prepareSchema } from './hooks.js';
+import { limitsSchema } from './limits.js';
 import { nameSchema, portSchema, runAsSchema } from './names.js';
 import { MAX_SERVICE_COUNT } from './plain/command-limits.js';
 import { DEFAULT_MINIMUM } from './plain/configuration-defaults.js';
@@ -61,19 +64,6 @@ export function overfullMap(value: unknown): string | undefined {
   return length > MAX_ENTRIES ? `must have at most ${MAX_ENTRIES} entries, has ${length}` : undefined;
 }
 
-/** A path inside the working directory: relative, forward slashes, no empty, "." or ".." segment. */
-const workspacePathSchema = z
-  .string()
-  .min(1)
-  .max(1024)
-  .refine(
-    (path) =>
-      !path.includes('\0') &&
-      !path.includes('\\') &&
-      path.split('/').every((segment) => segment !== '' && segment !== '.' && segment !== '..'),
-    { error: 'must be a relative path with forward slashes and without "." or ".." segments' },
-  );
-
 /** `spread`: the node with the fewest instances of the configuration. `pack`: the fullest node. */
 const placementOrderSchema = z.enum(['spread', 'pack']);
 export type PlacementOrder = z.output<typeof placementOrderSchema>;
@@ -81,16 +71,13 @@ export type PlacementOrder = z.output<typeof placementOrderSchema>;
 const fieldsSchema = z.object({
   name: nameSchema,
   runtime: nameSchema.default('screen'),
-  /** The shell command line that starts the process. `/bin/sh -c` runs it in the working directory. */
-  command: z
-    .string()
-    .min(1)
-    .max(65_536)
-    .refine((text) => !text.includes('\0'), { error: 'must not contain a NUL character' }),
+  command: commandSchema,
   static: z.boolean().default(false),
   ramMB: z.int().min(1).max(16_777_216).default(2048),
   /** 100 = one core. */
   cpu: z.int().min(0).max(1_000_000).default(100),
+  /** Bounds beside RAM and CPU. Absent: those of Drover. */
+  limits: limitsSchema.optional(),
   instanceGroups: z.array(nameSchema).max(256).default([]),
   /** The ids of the nodes that may run its instances; empty: any node. */
   nodes: z.array(nameSchema).max(4096).default([]),
@@ -108,6 +95,12 @@ const fieldsSchema = z.object({
   environmentVariables: stringMapSchema.default({}),
   templateInstallationConfig: templateInstallationSchema.prefault({}),
   fileModifications: z.array(workspacePathSchema).max(1024).default([]),
+  /** Values that the node sets in settings files before each start. Absent: none. */
+  fileEdits: fileEditsSchema.optional(),
+  /** Commands that run before a start, in this order, once the directory is made. Absent: none. */
+  prepare: prepareSchema.optional(),
+  /** Commands that run when everything of a run is gone. Absent: none. */
+  after: afterSchema.optional(),
   properties: stringMapSchema.default({}),
   /** The order in which fitting nodes are chosen. Absent: `spread`. */
   placement: placementOrderSchema.optional(),
@@ -124,6 +117,14 @@ const fieldsSchema = z.object({
   /** How a changed content reaches running instances. Absent: not at all. */
   update: updateSchema.optional(),
 });
+
+/** The fields that the node must know, because a node of an older version would pass them over in silence. */
+export const NODE_FIELDS = ['fileEdits', 'prepare', 'after', 'limits'] as const;
+
+/** The fields of a content that its node does not know. `known`: the fields that the node named. */
+export function unknownFields(configuration: Configuration, known: readonly string[] = []): string[] {
+  return NODE_FIELDS.filter((field) => configuration[field] !== undefined && !known.includes(field));
+}
 
 /** The fields that a file may leave to callers. */
 const managedFieldSchema = z.enum(fieldsSchema.omit({ name: true }).keyof().options, {

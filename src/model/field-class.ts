@@ -50,6 +50,8 @@ const CLASSES: { readonly [Field in keyof Required<Configuration>]: Judge } = {
   // The amount is reserved on the node and limits the process, so it must fit anew.
   ramMB: 'replacement',
   cpu: 'replacement',
+  // The limits are set at a start.
+  limits: 'next-start',
   // Drover does not use the field: clients read it from the configuration.
   instanceGroups: 'live',
   nodes: nodesClass,
@@ -66,6 +68,11 @@ const CLASSES: { readonly [Field in keyof Required<Configuration>]: Judge } = {
   // The templates are installed before a start.
   templateInstallationConfig: 'next-start',
   fileModifications: 'next-start',
+  // The files are edited before a start.
+  fileEdits: 'next-start',
+  prepare: 'next-start',
+  // The node reads the field when a run has ended.
+  after: 'live',
   properties: 'next-start',
   // The field orders the nodes for later instances; no instance moves because of it.
   placement: 'live',

@@ -32,6 +32,8 @@ export const nodeRecordSchema = z.object({
   runtimes: z.array(runtimeOfferSchema),
   /** Why limits of RAM and CPU have no effect on the node; null: they have; absent: the node did not say. */
   advisoryLimits: z.string().nullable().optional(),
+  /** The fields of NODE_FIELDS that the node knows; absent: none, as in older versions. */
+  knows: z.array(z.string()).optional(),
   /** True when the node gets no new instances. */
   cordoned: z.boolean(),
   /** The node's instances are moved away; absent: they stay. A drained node is cordoned too. */

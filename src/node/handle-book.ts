@@ -145,6 +145,7 @@ function recordOf(handle: Handle): HandleRecord {
     logFrom: handle.logFrom,
     isFound: handle.isFound,
     listens: handle.listens,
+    hooks: handle.hooks,
     installed: handle.installed,
     isPrepared: isPrepared(handle),
     process: processOf(handle),

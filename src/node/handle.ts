@@ -50,6 +50,28 @@ const installedSchema = z.object({
   port: z.int().nullable().optional(),
 });
 
+/** How far the hooks of an instance are. */
+const hooksSchema = z.object({
+  /** The last hook that was started; its run is the present one, or an earlier one. */
+  present: z
+    .object({
+      run: z.int(),
+      kind: z.enum(['prepare', 'after']),
+      index: z.int(),
+      /** Such as `prepare 1 (npm ci)`. */
+      name: z.string(),
+      timeoutMs: z.number(),
+    })
+    .nullable(),
+  /** How many `prepare` hooks are done in the present directory. */
+  done: z.int(),
+  /** The commands and templates that the hooks of the last install were run for; null: none were. */
+  preparedFor: z.string().nullable(),
+  /** The first `after` hook that the last run still owes; null: none. */
+  owed: z.int().nullable(),
+});
+const NO_HOOKS = { present: null, done: 0, preparedFor: null, owed: null };
+
 /** The result of the look at the port of one run. */
 const listensSchema = z.object({
   run: z.int(),
@@ -107,6 +129,7 @@ export const handleRecordSchema = z.object({
   isFound: z.boolean().nullable().default(null),
   /** The result of the look at the port of a run; null: there was no look yet. */
   listens: listensSchema.nullable().default(null),
+  hooks: hooksSchema.readonly().default(NO_HOOKS),
   /** The last complete install; null before the first install, and for instances without templates. */
   installed: installedSchema.readonly().nullable(),
 });
@@ -252,8 +275,14 @@ export function newHandle(
     logFrom: 1,
     isFound: null,
     listens: null,
+    hooks: NO_HOOKS,
     installed: null,
   };
+}
+
+/** The hook that the present run is; null: the run is of the command. */
+export function hookOf({ hooks: { present }, run }: Handle): Handle['hooks']['present'] {
+  return present?.run === run ? present : null;
 }
 
 /** The live process or container, or null. */
@@ -298,7 +327,8 @@ export function withDirectory(handle: Handle, directory: Down['directory']): Han
   const { phase } = handle;
   if (phase.is !== 'down') return handle;
   const isOver = directory === 'prepared' && phase.next.problem?.reason !== 'port-busy';
-  return { ...handle, phase: { is: 'down', directory, next: isOver ? AT_ONCE : phase.next } };
+  const hooks = directory === 'prepared' ? { ...handle.hooks, done: 0 } : handle.hooks;
+  return { ...handle, hooks, phase: { is: 'down', directory, next: isOver ? AT_ONCE : phase.next } };
 }
 
 /** Notes the problem or delay that holds back the next start. */
@@ -382,9 +412,11 @@ export function lookedAfter(
   if (phase.is !== 'remaining') return handle;
   const { stopping, next } = phase;
   if (hasRemains) return { ...handle, phase: { ...phase, checkedAt, left: left ?? phase.left } };
+  const hook = hookOf(handle);
+  const directory = hook?.kind === 'prepare' && handle.hooks.done > hook.index ? 'prepared' : 'stale';
   return {
     ...handle,
-    phase: stopping === null ? { is: 'down', directory: 'stale', next } : { is: 'stopped', stopping },
+    phase: stopping === null ? { is: 'down', directory, next } : { is: 'stopped', stopping },
   };
 }
 

@@ -11,7 +11,7 @@ const LEFT = 'left/';
 
 const noteSchema = keptDirectorySchema
   .pick({ configurationName: true, port: true })
-  .extend({ configurationName: z.string(), leftAt: z.number() });
+  .extend({ configurationName: z.string(), leftAt: z.number(), preparedFor: z.string().nullish() });
 type LeftNote = z.output<typeof noteSchema>;
 
 /** The working directories of this node. */
@@ -52,9 +52,11 @@ export class LeftDirectories {
     this.#disk.put(LEFT + id, note);
   }
 
-  /** Removes the note of a directory that is in use again or was deleted. */
-  end(id: string): void {
+  /** Removes, and returns, the note of a directory that is in use again or was deleted. */
+  end(id: string): LeftNote | undefined {
+    const note = this.#notes.get(id);
     if (this.#notes.delete(id)) this.#disk.put(LEFT + id, undefined);
+    return note;
   }
 
   /**

@@ -5,6 +5,7 @@
  */
 
 import type { ProcessStamp } from '../files/processes.js';
+import type { FileLimits } from '../model/limits.js';
 import type { RuntimeOffer } from '../model/node.js';
 import type { Attachment, TerminalSize } from '../model/run/attachment.js';
 import type { Exit, LogPlace } from '../model/run/past-exit.js';
@@ -37,6 +38,10 @@ export interface StartSpec extends RunId {
   readonly environment: Readonly<Record<string, string>>;
   readonly ramMB: number;
   readonly cpu: number;
+  /** The most processes and threads; absent: what the runtime sets for all. */
+  readonly pids?: number | undefined;
+  /** The limits of open files; absent: what the runtime sets for all. `command` sets them where it runs in a shell of this machine. */
+  readonly nofile?: FileLimits | undefined;
   /**
    * Directories of control groups that the process joins before its command runs, so that the limits hold for all
    * its children. Absent or empty: limits are advisory. Runtimes that limit by themselves (docker) ignore it.

@@ -2,7 +2,7 @@
  * Gathers what the conditions need to know of one node for one more instance of a configuration. The shortlists keep
  * such candidates; `why` makes them anew for every node.
  */
-import type { Configuration } from '../../../src/model/configuration.js';
+import { type Configuration, unknownFields } from '../../../src/model/configuration.js';
 import type { NodeRecord } from '../../../src/model/node.js';
 import type { MirrorReader } from '../../../src/store/mirror.js';
 import type { BusyPorts } from './busy-ports.js';
@@ -43,6 +43,7 @@ export function candidateOf(
     isCordoned: node.cordoned,
     isAllowed: allowed.size === 0 || allowed.has(nodeId),
     runtimeProblem: runtimeProblemOf(node, runtime),
+    unknownFields: unknownFields(configuration, node.knows),
     freeRamMB: capacity.maxRamMB - use.ramMB,
     maxRamMB: capacity.maxRamMB,
     freeCpu: capacity.maxCpu - use.cpu,

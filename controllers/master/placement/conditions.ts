@@ -16,6 +16,8 @@ export interface Candidate {
   readonly isAllowed: boolean;
   /** Why the node cannot use the runtime; null: it offers it. */
   readonly runtimeProblem: string | null;
+  /** The fields of the configuration that the node does not know, because its version is older. */
+  readonly unknownFields: readonly string[];
   readonly freeRamMB: number;
   readonly maxRamMB: number;
   readonly freeCpu: number;
@@ -113,6 +115,12 @@ const CONDITIONS: readonly Condition[] = [
     tell: ({ runtime }, { runtimeProblem }) => `does not offer runtime ${runtime}: ${runtimeProblem}`,
   },
   {
+    code: 'version',
+    fails: (_needs, node) => node.unknownFields.length > 0,
+    say: (_needs, nodes) => `${nodes.length} of an older version of Drover (${unknownText(nodes[0])})`,
+    tell: (_needs, node) => `runs an older version of Drover (${unknownText(node)}): update it`,
+  },
+  {
     code: 'ram',
     fails: ({ ramMB }, node) => node.freeRamMB < ramMB,
     say: ({ ramMB }, nodes) =>
@@ -171,6 +179,10 @@ export function describeFit(needs: Needs, { node, failed }: NodeFit, now: number
 function tellFit({ ramMB }: Needs, { freeRamMB, maxRamMB, port }: Candidate): string {
   const atPort = port == null ? '' : `, port ${port}`;
   return `fits: needs ${ramMB} MB of RAM, ${freeRamMB} MB of ${maxRamMB} MB free${atPort}`;
+}
+
+function unknownText(node: Candidate | undefined): string {
+  return `without ${listText(node?.unknownFields ?? [], MOST_NAMED)}`;
 }
 
 function most(nodes: readonly Candidate[], field: 'freeRamMB' | 'freeCpu'): number {

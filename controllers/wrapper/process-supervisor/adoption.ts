@@ -176,9 +176,10 @@ export class Adoption {
     for (const handle of handles.values()) {
       const { id, run } = handle;
       const process = processOf(handle);
-      const { ramMB = 0, cpu = 0 } = desired.get(id)?.configuration ?? {};
+      const { ramMB = 0, cpu = 0, limits: own } = desired.get(id)?.configuration ?? {};
       if (process === null || !('pid' in process)) continue;
-      if (!(await limits.adopt({ instanceId: id, run }, process.pid, { ramMB, cpu }))) unknown.add(id);
+      if (!(await limits.adopt({ instanceId: id, run }, process.pid, { ramMB, cpu, pids: own?.pids })))
+        unknown.add(id);
     }
     await limits.removeUnused(({ instanceId, run }) => {
       const handle = handles.get(instanceId);

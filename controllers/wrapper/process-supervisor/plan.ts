@@ -8,6 +8,7 @@ import { stopSettingsOf } from '../../../src/model/stopping.js';
 import {
   type Down,
   type Handle,
+  hookOf,
   nextStartOf,
   type Starting,
   stoppingOf,
@@ -22,6 +23,7 @@ import {
   type SupervisorFacts,
   type SupervisorGoal,
 } from './goal.js';
+import { owedHook, planHook, withoutCommand } from './hooks.js';
 import { planPortLook } from './port-look.js';
 import { isCheckIdle, planReadiness } from './readiness-plan.js';
 import { describe } from './report.js';
@@ -53,11 +55,16 @@ function planAction(
   if (isCheckIdle(facts, handle)) return { steps: [{ do: 'end-readiness-check' }] };
   if (goal === 'wait') return { steps: [] };
   const { phase } = handle;
+  const hook = hookOf(handle);
+  const mayHookGoOn = hook !== null && (goal === 'run' || hook.kind === 'after');
   switch (phase.is) {
     case 'starting':
-      return planStarting(handle.run, phase, goal);
+      return planStarting(handle.run, phase, mayHookGoOn ? 'run' : goal);
     case 'up':
-      return goal === 'run' ? planUp(facts, handle, phase, now) : planStop(handle, phase, now);
+      if (mayHookGoOn) return planHook(handle, phase, hook.timeoutMs, now);
+      return goal === 'run'
+        ? planUp(facts, handle, phase, now)
+        : planStop(withoutCommand(handle), phase, now);
     case 'remaining':
       return planRemains(handle, phase, now);
     case 'stopped':
@@ -109,6 +116,8 @@ function planDown(
   now: number,
 ): SupervisorPlan {
   const isToClear = !handle.static && directory !== 'cleared';
+  if (owedHook(facts, handle) !== undefined && facts.runtimeProblem === null)
+    return { steps: [{ do: 'start' }] };
   switch (goal) {
     case 'pause':
     case 'wait':

@@ -12,11 +12,12 @@ import type { NodeParts } from '../parts.js';
 import type { TemplateInstaller } from '../template-installer/reconciler.js';
 import { describeRun } from './description.js';
 import type { SupervisorFacts } from './goal.js';
+import { afterHook } from './hooks.js';
 import { plan } from './plan.js';
 import { PortLooks } from './port-look.js';
 import { Readiness } from './readiness.js';
 import { checkRemains } from './remains.js';
-import { describeEnd, explainExit } from './report.js';
+import { describeEnd, endedWith, explainExit } from './report.js';
 import { afterExit } from './restart-delay.js';
 import { Starter } from './starter.js';
 import type { SupervisorStep } from './steps.js';
@@ -161,10 +162,21 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
     // The runtime may be back since the last look, and the next start waits for it.
     if (runtimes.problemOf(handle.runtime) !== null) runtimes.probeNow();
     const run = { instanceId: handle.id, run: handle.run };
+    const hooked = afterHook(handle, reported, endedWith(reported), clock.monotonic(), random());
+    if (hooked !== undefined) {
+      handles.put(hooked);
+      const isFault = hooked.exits !== handle.exits && hooked.exits[0]?.wasAsked === false;
+      if (isFault)
+        logger.warn({ instance: handle.id, run: handle.run }, `${handle.id}: ${hooked.exits[0]?.cause}`);
+      this.acknowledge(handle.runtime, run);
+      return;
+    }
     const ramMB = desired.get(handle.id)?.configuration.ramMB;
     const exit = explainExit(handle, reported, { hasKilled: () => limits.wasOutOfMemory(run), ramMB });
     const measured = { ...exit, mostMemoryBytes: sampler.mostMemory(run) };
-    const after = afterExit(handle, measured, clock.monotonic(), random());
+    const exited = afterExit(handle, measured, clock.monotonic(), random());
+    const owed = desired.get(handle.id)?.configuration.after === undefined ? null : 0;
+    const after = { ...exited, hooks: { ...exited.hooks, owed } };
     handles.put(after);
     const ended = { desired: desired.get(handle.id), handle: after };
     logger.info(
@@ -195,9 +207,10 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
     const { desired, handles, left } = this.#parts;
     const wanted = desired.get(id);
     if (wanted === undefined) throw new Conflict(`instance ${id} is no longer desired here`);
-    left.end(id);
+    const preparedFor = left.end(id)?.preparedFor ?? null;
     const { configurationName, restartToken } = wanted.assignment;
-    handles.put(newHandle({ id, configurationName, restartToken, ...contentOf(wanted) }));
+    const handle = newHandle({ id, configurationName, restartToken, ...contentOf(wanted) });
+    handles.put({ ...handle, hooks: { ...handle.hooks, preparedFor } });
     // The disk may have an older handle of this instance. A daemon killed now would come back with that handle, and
     // restart the instance.
     if (restartToken > 0) return handles.keep();
@@ -236,6 +249,7 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
         configurationName: handle.configurationName,
         leftAt: clock.now(),
         port: handle.port ?? null,
+        preparedFor: handle.hooks.preparedFor,
       });
     handles.remove(id);
   }

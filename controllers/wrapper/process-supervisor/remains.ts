@@ -3,7 +3,7 @@
  * mark. The node looks for remains after every end, and nothing starts before they are gone.
  */
 import { Conflict } from '../../../src/loop/reconciler.js';
-import { type Handle, lookedAfter } from '../../../src/node/handle.js';
+import { type Handle, hookOf, lookedAfter } from '../../../src/node/handle.js';
 import type { NodeParts } from '../parts.js';
 import { causeOfLeft, describeLeft } from './left-behind.js';
 
@@ -43,7 +43,7 @@ function withCause(handle: Handle, left: readonly string[]): Handle {
   const { exit, exits, run } = handle;
   const [last, ...earlier] = exits;
   // After a start that failed the last end is of an earlier run.
-  if (exit === null || last === undefined || last.run !== run || last.wasAsked) return handle;
+  if (exit === null || last?.run !== run || last.wasAsked || hookOf(handle) !== null) return handle;
   const cause = causeOfLeft(exit, left);
   if (cause === undefined) return handle;
   return { ...handle, exit: { ...exit, cause }, exits: [{ ...last, cause }, ...earlier] };

@@ -8,6 +8,7 @@ import { isRestarted, type RestartPolicy } from '../../../src/model/stopping.js'
 import { cutToBytes, durationText } from '../../../src/model/words.js';
 import {
   type Handle,
+  hookOf,
   isPrepared,
   keepsPort,
   nextStartOf,
@@ -83,6 +84,11 @@ function isGone({ phase, static: isStatic }: Handle): boolean {
 
 function say(facts: SupervisorFacts, handle: Handle, goal: SupervisorGoal): Said | undefined {
   const { phase } = handle;
+  const hook = hookOf(handle);
+  if (hook?.kind === 'after' && phase.is !== 'down')
+    return { state: 'OFFLINE', reason: 'stopping', message: `${hook.name} runs` };
+  if (hook !== null && phase.is === 'up' && phase.stopping === null)
+    return { state: stateUnready(handle), reason: 'installing', message: `${hook.name} runs` };
   switch (phase.is) {
     case 'up':
       if (phase.stopping !== null) return sayStopping(facts, handle, phase.stopping, goal);
@@ -216,7 +222,7 @@ export function explainExit(handle: Handle, exit: Exit, { hasKilled, ramMB }: Me
 }
 
 /** The end of a process, in words that follow its name. */
-function endedWith(exit: Exit): string {
+export function endedWith(exit: Exit): string {
   if (exit.cause !== undefined) return exit.cause;
   if (exit.signal !== null) return `ended by ${exit.signal}`;
   return exit.code === null ? 'ended while Drover was not running' : `exited with code ${exit.code}`;

@@ -6,9 +6,11 @@ import type { Exit } from '../../../src/model/run/past-exit.js';
 import { identityText, pidOf, publicPid } from '../../../src/model/run/run-identity.js';
 import type { Desired } from '../../../src/node/desired-copy.js';
 import {
+  AT_ONCE,
   cancelled,
   type Handle,
   hindered,
+  hookOf,
   isPrepared,
   nextStartOf,
   notStarted,
@@ -19,6 +21,7 @@ import {
 import type { RunId, Runtime } from '../../../src/runtime/runtime.js';
 import type { NodeParts } from '../parts.js';
 import { isForFormerPort } from './goal.js';
+import { contentOfHook, hooksOfStart, type NextHook, nextPrepare, owedHook } from './hooks.js';
 import { afterFailure } from './restart-delay.js';
 
 /** How long to wait before trying a port again that something else holds. */
@@ -29,6 +32,8 @@ interface Startable {
   readonly wanted: Desired;
   readonly handle: Handle;
   readonly runtime: Runtime;
+  /** The hook to start; undefined: the command. */
+  readonly hook: NextHook | undefined;
 }
 
 interface StartUnderWay {
@@ -87,11 +92,12 @@ export class Starter {
    * no longer to be started.
    */
   async start(id: string): Promise<void> {
-    const { port } = this.#startable(id).wanted.assignment;
+    const { hook, wanted } = this.#startable(id);
+    const port = hook?.kind === 'after' ? null : wanted.assignment.port;
     // A start without a port skips the port check, and so is under way before the first `await`.
     if (port !== null && !(await this.#isPortFree(id, port))) return;
     const startable = this.#startable(id);
-    if (startable.wanted.assignment.port !== port)
+    if (port !== null && startable.wanted.assignment.port !== port)
       throw new Conflict(`instance ${id} was given another port`);
     const underWay: StartUnderWay = {
       run: startable.handle.run + 1,
@@ -111,6 +117,9 @@ export class Starter {
     const wanted = desired.get(id);
     const handle = handles.get(id);
     const runtime = runtimes.get(handle?.runtime ?? '');
+    const owed = handle && owedHook({ desired: wanted }, handle);
+    if (wanted !== undefined && handle?.phase.is === 'down' && runtime !== undefined && owed !== undefined)
+      return { wanted, handle, runtime, hook: owed };
     const isWanted =
       wanted?.assignment.goal === 'run' &&
       wanted.assignment.restartToken === handle?.restartToken &&
@@ -122,7 +131,7 @@ export class Starter {
       isForFormerPort(wanted.assignment, handle)
     )
       throw new Conflict(`instance ${id} changed before its start`);
-    return { wanted, handle, runtime };
+    return { wanted, handle, runtime, hook: nextPrepare(wanted, handle) };
   }
 
   /**
@@ -148,7 +157,7 @@ export class Starter {
   }
 
   async #launch(
-    { wanted, handle, runtime }: Startable,
+    { wanted, handle, runtime, hook }: Startable,
     underWay: StartUnderWay,
     onLong: () => void,
   ): Promise<void> {
@@ -156,9 +165,13 @@ export class Starter {
     const { id } = handle;
     const { run, cancel } = underWay;
     const { assignment, configuration } = wanted;
-    handles.put(starting(handle, assignment.port, clock.now()));
-    if (configuration.readiness?.logLine !== undefined) await this.#noteLogPlace(id);
-    const spec = installation.launchSpec(wanted, run, desired.master);
+    const hooks = hooksOfStart(wanted, handle, hook);
+    handles.put(starting({ ...handle, hooks }, assignment.port, clock.now()));
+    // A daemon killed now would otherwise come back and take the hook for the program.
+    if (hook !== undefined) await handles.keep();
+    else if (configuration.readiness?.logLine !== undefined) await this.#noteLogPlace(id);
+    const content = hook === undefined ? wanted : contentOfHook(wanted, hook, handle);
+    const spec = installation.launchSpec(content, run, desired.master);
     // A runtime that measures usage itself also sets its own limits, so Drover makes no control groups for it.
     const opening = runtime.usage === undefined ? limits.open(spec, spec) : [];
     const [controlGroups] = await Promise.all([opening, desired.keep(id)]);
@@ -179,7 +192,8 @@ export class Starter {
       up(
         {
           ...started,
-          restarts: handle.restarts + (handle.exit !== null && handle.streak > 0 ? 1 : 0),
+          restarts:
+            handle.restarts + (hook === undefined && handle.exit !== null && handle.streak > 0 ? 1 : 0),
           // A run that starts without a check counts as ready, even when a check is added to its configuration later.
           readiness:
             configuration.readiness === undefined ? { run, isReady: true, problem: null } : started.readiness,
@@ -192,7 +206,7 @@ export class Starter {
     const { port } = assignment;
     logger.info(
       { instance: id, configuration: configurationName, run, processPid: publicPid(pidOf(process)), port },
-      `started ${id} (${configurationName}), ${identityText(process)}${port === null ? '' : `, port ${port}`}`,
+      `started ${hook === undefined ? '' : `${hook.name} of `}${id} (${configurationName}), ${identityText(process)}${port === null ? '' : `, port ${port}`}`,
     );
   }
 
@@ -230,6 +244,9 @@ export class Starter {
     logger.warn({ instance: id, err: error }, `cannot start ${id}: ${messageOf(error)}`);
     const problem = { reason, message: publicMessage(error), busyPort: null } as const;
     handles.move(id, (handle) => {
+      const hook = hookOf(handle);
+      if (hook?.kind === 'after')
+        return notStarted({ ...handle, hooks: { ...handle.hooks, owed: hook.index + 1 } }, AT_ONCE);
       const { streak, next } = afterFailure(handle, problem, clock.monotonic(), random());
       return notStarted({ ...handle, streak }, next);
     });

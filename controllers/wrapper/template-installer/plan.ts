@@ -8,6 +8,7 @@ import type { ResolvedTemplate } from '../../../src/model/template.js';
 import type { Desired } from '../../../src/node/desired-copy.js';
 import type { Down, Handle, Problem } from '../../../src/node/handle.js';
 import { isFinished, isForFormerPort } from '../process-supervisor/goal.js';
+import { owedHook } from '../process-supervisor/hooks.js';
 
 export interface InstallerFacts {
   readonly id: string;
@@ -48,6 +49,8 @@ export function plan(facts: InstallerFacts, now: number): Plan<InstallerStep> {
   const { phase } = handle;
   const isRestartPending = handle.restartToken !== desired.assignment.restartToken;
   if (phase.is !== 'down' || isRestartPending || isFinished(facts, handle)) return { steps: [] };
+  // The files are those of the run that has ended until its hooks are done.
+  if (owedHook(facts, handle) !== undefined) return { steps: [] };
   const { templates } = desired.assignment;
   switch (phase.directory) {
     case 'prepared':

@@ -110,7 +110,7 @@ export class TemplateInstaller implements Reconciler<InstallerFacts, InstallerSt
     const installing = this.#makeDirectory({ ...wanted, assignment }, handle, signal);
     this.#installing.set(id, installing);
     try {
-      const warnings = await installing;
+      const warnings = [...(await installing), ...this.#unheld(wanted)];
       for (const warning of warnings) logger.warn({ instance: id }, `installing ${id}: ${warning}`);
       this.#installed({ templates, behind, warning: warningText(warnings) }, wanted, handle);
     } catch (error) {
@@ -121,14 +121,22 @@ export class TemplateInstaller implements Reconciler<InstallerFacts, InstallerSt
     }
   }
 
+  /** The warnings about limits that do not hold on this node. */
+  #unheld({ configuration: { limits, runtime } }: Desired): string[] {
+    const { limits: held, runtimes } = this.#parts;
+    if (limits?.pids === undefined || held.holdsPids || runtimes.get(runtime)?.usage !== undefined) return [];
+    return [`limits.pids is advisory on this node: ${held.advisory ?? 'it cannot count processes'}`];
+  }
+
   async #makeDirectory(
     wanted: Desired,
-    { id, static: isStatic, isFound }: Handle,
+    { id, static: isStatic, isFound, hooks }: Handle,
     signal: AbortSignal,
   ): Promise<readonly string[]> {
     const { desired, handles, installation } = this.#parts;
     if (isStatic && isFound === null) {
-      handles.change(id, { isFound: (await installation.directories()).includes(id) });
+      const isThere = (await installation.directories()).includes(id);
+      handles.change(id, { isFound: isThere, hooks: isThere ? hooks : { ...hooks, preparedFor: null } });
       // Otherwise the next daemon could take a directory that this install makes for one that was there before.
       await handles.keep();
     }

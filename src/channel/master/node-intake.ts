@@ -27,8 +27,8 @@ export async function takeHello(
   hello: MessageOf<'hello'>,
   { isMaster, isCurrent, now }: { readonly isMaster: boolean; isCurrent(): boolean; now(): number },
 ): Promise<void> {
-  const { nodeId, address, capacity, runtimes, advisoryLimits, version } = hello;
-  const said = { nodeId, address, master: isMaster, capacity, runtimes, advisoryLimits, version };
+  const { nodeId, address, capacity, runtimes, advisoryLimits, knows, version } = hello;
+  const said = { nodeId, address, master: isMaster, capacity, runtimes, advisoryLimits, knows, version };
   const isKnown = await modify(nodes, nodeId, (record) => ({ ...record, ...said }));
   if (isKnown !== undefined || !isCurrent()) return;
   const { store, mirror } = nodes;

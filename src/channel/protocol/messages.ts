@@ -184,6 +184,8 @@ export const messageSchema = z.discriminatedUnion('type', [
     runtimes: offersSchema,
     /** Why the node does not enforce limits of RAM and CPU; null: it enforces them. Absent: the node does not say. */
     advisoryLimits: sentence.nullable().optional(),
+    /** The fields of configurations that the node carries out, of those that older versions pass over. */
+    knows: z.array(nameSchema).max(BOUNDS.runtimes).optional(),
     /** The assignments that the node still has from before: hash by instance id. Absent: none, or too many to name. */
     held: heldSchema.optional(),
     /**

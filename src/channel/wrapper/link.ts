@@ -2,8 +2,10 @@
  * The wrapper's end of the channel. It connects, says hello, beats, passes the feed to the desired copy, and sends
  * reports until they are acknowledged. When the connection ends, it connects again after a growing delay.
  */
+
 import { Backoff } from '../../loop/backoff.js';
 import type { Clock, TimerHandle } from '../../loop/clock.js';
+import { NODE_FIELDS } from '../../model/configuration.js';
 import { DroverError, messageOf } from '../../model/errors.js';
 import type { NodeCapacity, RuntimeOffer } from '../../model/node.js';
 import { type InstanceUsage, toUsageSample } from '../../model/run/instance-usage.js';
@@ -204,6 +206,7 @@ export class Link {
       capacity,
       runtimes: [...offers()],
       ...(advisoryLimits !== undefined && { advisoryLimits }),
+      knows: [...NODE_FIELDS],
       ...this.#held(),
       ...this.#seen(),
     });

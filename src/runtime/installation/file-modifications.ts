@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { whileOpen } from '../../files/while-open.js';
 import { missingInFile, missingText } from '../command/missing-variables.js';
 import { substitute, substituteBytes, type Variables } from '../command/variables.js';
+import { decodeWide } from './file-encoding.js';
 import type { WorkspaceItem } from './workspace-layers.js';
 
 const MAX_FILE_BYTES = 16 * 1024 * 1024;
@@ -55,36 +56,12 @@ export async function modifyFiles({
 async function modifyFile(path: string, variables: Variables): Promise<string[]> {
   return await whileOpen(open(path, EDIT), async (file) => {
     const before = await file.readFile();
-    const wide = wideOf(before);
+    const wide = decodeWide(before);
     const after =
-      wide === undefined
-        ? substituteBytes(before, variables)
-        : wide.encode(substitute(wide.text, variables), before);
-    if (after !== before) await replaceContent(file, after);
+      wide === undefined ? substituteBytes(before, variables) : wide.encode(substitute(wide.text, variables));
+    if (!after.equals(before)) await replaceContent(file, after);
     return missingInFile(wide === undefined ? before : Buffer.from(wide.text), variables);
   });
-}
-
-/** A placeholder in UTF-16, as programs of Windows write it without a mark at the start. */
-const WIDE_PLACEHOLDER = /%\0(?:[A-Za-z0-9_.-]\0)+%\0/;
-
-interface WideText {
-  readonly text: string;
-  encode(text: string, before: Buffer): Buffer;
-}
-
-/** The text of a file in UTF-16, without a loss; undefined: the file has another encoding. */
-function wideOf(bytes: Buffer): WideText | undefined {
-  if (bytes.length % 2 !== 0) return undefined;
-  const mark = bytes.length > 1 ? bytes.readUInt16BE(0) : 0;
-  const isBigEndian = mark === 0xfeff;
-  if (!isBigEndian && mark !== 0xfffe && !WIDE_PLACEHOLDER.test(bytes.toString('latin1'))) return undefined;
-  const inOrder = (some: Buffer): Buffer => (isBigEndian ? Buffer.from(some).swap16() : some);
-  const text = inOrder(bytes).toString('utf16le');
-  return {
-    text,
-    encode: (changed, before) => (changed === text ? before : inOrder(Buffer.from(changed, 'utf16le'))),
-  };
 }
 
 async function replaceContent(file: FileHandle, content: Buffer): Promise<void> {

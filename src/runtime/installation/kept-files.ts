@@ -15,9 +15,10 @@ export const UNKNOWN = '?';
 const MOST_NAMED = 5;
 
 /** A hash of everything that decides the content of the installed files. */
-export function basisOf({ templates, fileModifications, variables }: PrepareRequest): string {
+export function basisOf({ templates, fileModifications, fileEdits, variables }: PrepareRequest): string {
   const trees = templates.map(({ digest, priority }) => [digest, priority]);
-  return hashOfTexts([trees, fileModifications, [...variables].sort()]);
+  const edits = fileEdits === undefined ? [] : [fileEdits];
+  return hashOfTexts([trees, fileModifications, [...variables].sort(), ...edits]);
 }
 
 interface ComparedFile {

@@ -35,6 +35,7 @@ import type { NodeUsers, RunUser } from '../command/node-users.js';
 import { callOf } from '../command/odd-names.js';
 import { buildVariables, type Variables } from '../command/variables.js';
 import { DEFAULT_WORKDIR } from '../docker/engine/docker-settings.js';
+import { limitFiles } from '../process/shell-prelude.js';
 import { AUTHORITY_IN_CONTAINER, type StartSpec } from '../runtime.js';
 import { authorityFile } from './api-authority.js';
 import { directorySizes, instanceDirectories } from './directory-sizes.js';
@@ -120,21 +121,26 @@ export class LocalInstallation {
       keep: configuration.static,
       override: configuration.templateInstallationConfig.onTemplatePasteOverridePresentFiles,
       fileModifications: configuration.fileModifications,
+      fileEdits: configuration.fileEdits,
       variables,
       owner,
       isContainer: configuration.runtime === DOCKER,
       signal,
     });
     const closed = owner === undefined ? null : await enterProblem(this.#options.runningDirectory, owner);
-    const { command, environmentVariables } = configuration;
+    const { command, environmentVariables, prepare = [], after = [] } = configuration;
     const missing = (field: string, text: string): string[] =>
       missingInText(text, variables).map((name) => `${field} asks for ${missingText(name, variables)}`);
     return [
       ...warnings,
       ...(closed === null ? [] : [closed]),
       ...missing('command', command),
+      ...[...prepare, ...after].flatMap((hook) => missing(`a hook (${hook.command})`, hook.command)),
       ...Object.entries(environmentVariables).flatMap(([name, text]) =>
         missing(`environmentVariables.${name}`, text),
+      ),
+      ...(configuration.fileEdits ?? []).flatMap(({ path, set }) =>
+        Object.entries(set).flatMap(([key, value]) => missing(`fileEdits: ${key} of ${path}`, String(value))),
       ),
     ];
   }
@@ -163,10 +169,18 @@ export class LocalInstallation {
       user === undefined || isContainer
         ? undefined
         : this.#options.users.setpriv(configuration.runtime, configuration.runAs);
+    const started = user === undefined || setpriv === undefined ? call : asUser(call, user, setpriv);
+    const { pids, nofile: files } = configuration.limits ?? {};
+    const nofile = typeof files === 'number' ? { soft: files, hard: files } : files;
+    // Before the change of the user, who may not raise a limit.
+    const first = nofile === undefined || isContainer ? '' : `${limitFiles(nofile)}\n`;
     return {
       instanceId: assignment.id,
       run,
-      ...(user === undefined || setpriv === undefined ? call : asUser(call, user, setpriv)),
+      ...started,
+      command: first + started.command,
+      pids,
+      nofile,
       workingDirectory,
       ramMB: configuration.ramMB,
       cpu: configuration.cpu,

@@ -10,6 +10,7 @@ import { chmod, mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isMissing, systemCodeOf, toWriteError } from '../../files/system-error.js';
 import { DroverError, messageOf } from '../../model/errors.js';
+import type { FileEdit } from '../../model/file-edit.js';
 import { isInstanceId, type UserIds } from '../../model/names.js';
 import type { ResolvedTemplate } from '../../model/template.js';
 import type { Logger } from '../../telemetry/logger.js';
@@ -18,6 +19,8 @@ import type { PackThreads } from '../../templates/transfer/pack-threads.js';
 import { removeTree } from '../../templates/tree/remove-tree.js';
 import { syncTree } from '../../templates/tree/sync-tree.js';
 import type { Variables } from '../command/variables.js';
+import { editFiles } from './file-edits/edit-files.js';
+import type { EditThread } from './file-edits/edit-thread.js';
 import { modifyFiles } from './file-modifications.js';
 import { InstalledFiles, type InstalledHashes } from './installed-files.js';
 import { basisOf, compareFile, hashesIn, keptWarnings, stillKept, UNKNOWN } from './kept-files.js';
@@ -40,6 +43,7 @@ interface WorkspacesOptions {
   readonly installedDirectory: string;
   readonly cache: Pick<TemplateCache, 'pin' | 'tree' | 'discard'>;
   readonly packThreads: PackThreads;
+  readonly editThread: Pick<EditThread, 'edit'>;
   readonly logger: Logger;
 }
 
@@ -53,6 +57,8 @@ export interface PrepareRequest {
   readonly override: boolean;
   /** The relative paths of files in which variables are replaced. */
   readonly fileModifications: readonly string[];
+  /** Values to set in files of the finished directory, whoever wrote them; default: none. */
+  readonly fileEdits?: readonly FileEdit[] | undefined;
   readonly variables: Variables;
   /** The instance's user, who gets the directory and all its files; absent: Drover's own user. */
   readonly owner?: UserIds | undefined;
@@ -67,17 +73,19 @@ export class Workspaces {
   readonly #running: string;
   readonly #cache: WorkspacesOptions['cache'];
   readonly #packThreads: PackThreads;
+  readonly #editThread: Pick<EditThread, 'edit'>;
   readonly #logger: Logger;
   readonly #installed: InstalledFiles;
   readonly #removals = new Set<Promise<void>>();
   #isPassage = false;
 
-  constructor({ runningDirectory, installedDirectory, cache, packThreads, logger }: WorkspacesOptions) {
-    this.#running = runningDirectory;
-    this.#installed = new InstalledFiles(installedDirectory);
-    this.#cache = cache;
-    this.#packThreads = packThreads;
-    this.#logger = logger;
+  constructor(options: WorkspacesOptions) {
+    this.#running = options.runningDirectory;
+    this.#installed = new InstalledFiles(options.installedDirectory);
+    this.#cache = options.cache;
+    this.#packThreads = options.packThreads;
+    this.#editThread = options.editThread;
+    this.#logger = options.logger;
   }
 
   /**
@@ -105,8 +113,16 @@ export class Workspaces {
    * Only one call at a time per instance; repeatable. Resolves with the requests that could not be met, for the
    * operator; they do not hinder the start. Throws DRV_TEMPLATE_UNKNOWN or DRV_TEMPLATE_CORRUPT for templates that the
    * cache lacks, DRV_WORKSPACE_UNSAFE when a link or another kind of entry is in the way, DRV_DISK_WRITE_FAILED.
+   * DRV_FILE_EDIT_FAILED comes after the directory was made.
    */
   async prepare(request: PrepareRequest): Promise<readonly string[]> {
+    const warnings = await this.#install(request);
+    const directory = this.#directoryOf(request.instanceId);
+    await editFiles(this.#editThread, { ...request, edits: request.fileEdits ?? [], directory });
+    return warnings;
+  }
+
+  async #install(request: PrepareRequest): Promise<readonly string[]> {
     const directory = this.#directoryOf(request.instanceId);
     if (request.owner !== undefined && !this.#isPassage) {
       await chmod(this.#running, PASSAGE);
@@ -260,6 +276,9 @@ export class Workspaces {
         this.#onCopyFailed(request, error),
       );
       const warnings = await modifyFiles({ directory: staging, items, files, variables, signal });
+      // Files of templates are edited here too, so that an edited one still counts as installed.
+      const edits = (request.fileEdits ?? []).filter(({ path }) => items.get(path)?.kind === 'file');
+      await editFiles(this.#editThread, { directory: staging, edits, variables, signal });
       if (owner !== undefined) await giveEntries(staging, items.keys(), owner, signal);
       await place(staging);
       return warnings;

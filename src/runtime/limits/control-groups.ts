@@ -39,6 +39,7 @@ type Noted = Pick<OpenGroup, 'group'> & {
 
 export class ControlGroups implements ResourceLimits {
   readonly advisory: string | null;
+  readonly holdsPids: boolean;
   readonly #hierarchy: Hierarchy;
   readonly #files: GroupFiles;
   readonly #logger: Logger;
@@ -53,6 +54,7 @@ export class ControlGroups implements ResourceLimits {
     this.#files = files;
     this.#logger = logger;
     this.advisory = hierarchy.advisory;
+    this.holdsPids = hierarchy.root.pids !== undefined;
   }
 
   async open(run: RunId, limits: RunLimits): Promise<readonly string[]> {
@@ -204,6 +206,7 @@ export class ControlGroups implements ResourceLimits {
   #takeOver(run: RunId, limits: RunLimits): RunGroup | undefined {
     for (const { instanceId, group, limits: set } of this.#open.values()) {
       if (instanceId !== run.instanceId || set?.ramMB !== limits.ramMB || set.cpu !== limits.cpu) continue;
+      if (set.pids !== limits.pids) continue;
       if (!directoriesOf(group).every((directory) => this.#files.isEmpty(directory))) continue;
       // Skip a group with files in memory, which count against its limit: each run might leave more, until no run can
       // start.

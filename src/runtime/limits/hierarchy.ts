@@ -120,7 +120,7 @@ export class GroupFigures {
   }
 
   /** The settings that put the limits on an existing group, to be written in this order. */
-  settings({ memory, cpu: processor, pids }: RunGroup, { ramMB, cpu }: RunLimits): Setting[] {
+  settings({ memory, cpu: processor, pids }: RunGroup, { ramMB, cpu, pids: most }: RunLimits): Setting[] {
     const settings: Setting[] = [];
     const set = (directory: string, [name, value]: FileValue): number =>
       settings.push({ directory, name, value });
@@ -131,7 +131,7 @@ export class GroupFigures {
     }
     if (processor !== undefined && cpu > 0)
       for (const limit of this.#version.cpu((cpu * CPU_PERIOD_US) / 100)) set(processor, limit);
-    if (pids !== undefined) set(pids, [MOST_PROCESSES_FILE, MOST_PROCESSES]);
+    if (pids !== undefined) set(pids, [MOST_PROCESSES_FILE, most ?? MOST_PROCESSES]);
     return settings;
   }
 

@@ -18,6 +18,8 @@ export interface RunLimits {
   readonly ramMB: number;
   /** The limit of processor time; 100: one core; 0: no limit. */
   readonly cpu: number;
+  /** The most processes and threads; absent: MOST_PROCESSES. */
+  readonly pids?: number | undefined;
 }
 
 export interface ResourceLimits extends RunGroups {
@@ -38,6 +40,9 @@ export interface ResourceLimits extends RunGroups {
 
   /** True when the run has a control group, which holds all its processes wherever they go. */
   isOpen(run: RunId): boolean;
+
+  /** True when the number of processes can be limited on this node. */
+  readonly holdsPids: boolean;
 
   /** True when the memory limit ended a process of the run and `noteKills` has not reported it. */
   wasOutOfMemory(run: RunId): boolean;
@@ -73,6 +78,7 @@ export function advisoryLimits(reason: string): ResourceLimits {
     open: async () => [],
     adopt: async () => false,
     isOpen: () => false,
+    holdsPids: false,
     wasOutOfMemory: () => false,
     noteKills: () => 0,
     usage: () => undefined,

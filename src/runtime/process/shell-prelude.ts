@@ -4,6 +4,7 @@
  * directory, joins the control groups, sets the environment, and becomes `/bin/sh -c <command>`. So the slow part can
  * be over before somebody asks for a start.
  */
+import type { FileLimits } from '../../model/limits.js';
 
 /**
  * The shell writes this byte twice: when the terminal is transparent and it waits, and when it has its order. Later
@@ -36,6 +37,13 @@ export const JOIN_GROUPS =
  * programs that use select() or close all descriptors do not survive. A program that needs more raises it itself.
  */
 export const LIMIT_FILES = 'ulimit -Sn 1024 2>/dev/null';
+
+/** Sets the limits of open files for the command behind it, or says in the log that they do not hold. */
+export function limitFiles({ soft, hard }: FileLimits): string {
+  // The hard limit comes first where it is raised, and last where it is lowered below the present soft one.
+  const set = `ulimit -Hn ${hard}; ulimit -Sn ${soft} && ulimit -Hn ${hard}`;
+  return `{ ${set}; } 2>/dev/null || echo 'drover: limits.nofile does not hold for this start: Drover may not set it'`;
+}
 
 /**
  * The script for `sh -c`; its parameter is the path of the file that will hold the order. The shell opens the file

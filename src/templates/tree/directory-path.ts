@@ -5,6 +5,7 @@
 import { lstat, mkdir, rmdir } from 'node:fs/promises';
 import { isMissing, systemCodeOf } from '../../files/system-error.js';
 import { DroverError } from '../../model/errors.js';
+import type { UserIds } from '../../model/names.js';
 import { type EntryKind, kindOf, OpenDirectory } from './open-directory.js';
 
 /** The entry that stands in the place of a directory. */
@@ -55,6 +56,12 @@ export class DirectoryPath {
   async sync(): Promise<void> {
     const from = Math.min(this.#madeFrom - 1, this.#chain.length - 1);
     for (const { directory } of this.#chain.slice(from)) await directory.sync();
+  }
+
+  /** Gives the directories that `open` made to a user. */
+  async give(owner: UserIds): Promise<void> {
+    for (const { directory } of this.#chain.slice(this.#madeFrom))
+      await directory.give((await directory.status()).uid, owner);
   }
 
   /** Removes the directories that `open` made, as far as they are empty. */

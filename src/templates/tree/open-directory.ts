@@ -3,7 +3,7 @@
  * does. A parent that is swapped for a symbolic link meanwhile leads nowhere else. Use it for trees that an
  * instance or an operator may change while Drover works in them.
  */
-import { constants } from 'node:fs';
+import { constants, type Stats } from 'node:fs';
 import { chmod, type FileHandle, open, readdir } from 'node:fs/promises';
 import { systemCodeOf } from '../../files/system-error.js';
 import { whileOpen } from '../../files/while-open.js';
@@ -66,14 +66,19 @@ export class OpenDirectory {
     return found.map((entry) => ({ name: entry.name, kind: kindOf(entry) }));
   }
 
+  /** The status of the directory itself. */
+  status(): Promise<Stats> {
+    return this.#handle.stat();
+  }
+
   /** Gives this directory to the user `uid` and group `gid`, if it belongs to the user `before`. */
   async give(before: number, { uid, gid }: { readonly uid: number; readonly gid: number }): Promise<void> {
-    if ((await this.#handle.stat()).uid === before) await this.#handle.chown(uid, gid);
+    if ((await this.status()).uid === before) await this.#handle.chown(uid, gid);
   }
 
   /** Takes all rights from other users: those who are neither the owner nor in the group. */
   async closeToOthers(): Promise<void> {
-    const { mode } = await this.#handle.stat();
+    const { mode } = await this.status();
     if ((mode & 0o007) !== 0) await this.#handle.chmod(mode & 0o7770);
   }
 

@@ -145,6 +145,26 @@ describe.skipIf(!(await isHere()))('control groups', () => {
       expect(directories).not.toContain(directory);
   });
 
+  it('hold the number of processes, and of no other run', async () => {
+    const world = new ProcessWorld();
+    closing.push(() => world.close());
+    const limits = await limitsOf(world.rootId);
+    const controlGroups = await limits.open(RUN, { ramMB: 64, cpu: 0, pids: 10 });
+    closing.push(() => {
+      for (const pid of pidsIn(controlGroups)) kill(pid);
+    });
+    const command =
+      "exec python3 -c \"import subprocess\nfor i in range(20):\n try: subprocess.Popen(['sleep', '1000']); print('made', flush=True)\n except OSError: print('refused', flush=True)\nimport time; time.sleep(1000)\"";
+    await world.runtime({ groups: limits }).start(world.spec(RUN.instanceId, command, { controlGroups }));
+    await until(async () => expect(await world.lines(RUN.instanceId)).toHaveLength(20));
+    const made = (await world.lines(RUN.instanceId)).filter((line) => line === 'made');
+    expect(made).toHaveLength(9);
+    expect(pidsIn(controlGroups)).toHaveLength(10);
+    const other = { ...RUN, run: 2 };
+    closing.push(() => limits.close(other));
+    expect(await limits.open(other, { ramMB: 64, cpu: 0 })).not.toEqual(controlGroups);
+  });
+
   it('that cannot be joined are said so in the log, once, and the command runs', async () => {
     const world = new ProcessWorld();
     closing.push(() => world.close());

@@ -14,7 +14,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type PrepareRequest, Workspaces } from '../../../src/runtime/installation/workspace.js';
 import { TemplateCache } from '../../../src/templates/transfer/cache.js';
 import { FakeClock } from '../../support/fake-clock.js';
-import { packThreads } from '../../support/templates/pack-threads.js';
+import { editThread, packThreads } from '../../support/templates/pack-threads.js';
 import { addTree, forever, quietLogger, temporaryDirectory } from '../../support/templates/template-trees.js';
 
 const ID = 'abc123';
@@ -44,6 +44,7 @@ describe.runIf(process.getuid?.() === 0)('the owner of a working directory', () 
       installedDirectory: join(root, 'installed'),
       cache,
       packThreads,
+      editThread,
       logger: quietLogger,
     });
     await workspaces.removeUnfinished();

@@ -20,7 +20,7 @@ import { type PrepareRequest, Workspaces } from '../../../src/runtime/installati
 import { WorkspaceMerge } from '../../../src/runtime/installation/workspace-merge.js';
 import { TemplateCache } from '../../../src/templates/transfer/cache.js';
 import { FakeClock } from '../../support/fake-clock.js';
-import { packThreads } from '../../support/templates/pack-threads.js';
+import { editThread, packThreads } from '../../support/templates/pack-threads.js';
 import {
   addTree,
   forever,
@@ -57,6 +57,7 @@ beforeEach(async () => {
     installedDirectory: join(root, 'installed'),
     cache,
     packThreads,
+    editThread,
     logger: quietLogger,
   });
   await workspaces.removeUnfinished();
@@ -528,6 +529,7 @@ describe('all or nothing', () => {
         installedDirectory: join(root, 'installed'),
         cache,
         packThreads,
+        editThread,
         logger: quietLogger,
       });
       const list = await templates({ 'g/a': { small: 'new', big: Buffer.alloc(3 * 1024 * 1024, 'x') } });
@@ -614,6 +616,7 @@ describe('removing', () => {
         installedDirectory: join(root, 'installed'),
         cache,
         packThreads,
+        editThread,
         logger: quietLogger,
       }).remove(ID);
       expect(readdirSync(own)).toEqual([]);

@@ -11,6 +11,9 @@ const TABLES = [
   ['configuration.md', '| field | meaning |', ['']],
   ['configuration.md', '| field of `readiness` |', ['readiness.']],
   ['configuration.md', '"strategy": "rolling", "maxSurge": 1,', ['update.']],
+  ['starts.md', '| field of `fileEdits` |', ['fileEdits.']],
+  ['starts.md', '| field of `prepare` and `after` |', ['prepare.', 'after.']],
+  ['starts.md', '| field of `limits` |', ['limits.']],
   ['templates.md', '| field of `templateInstallationConfig` |', ['templateInstallationConfig.']],
   [
     'templates.md',

@@ -10,6 +10,7 @@ const FIT: NonNullable<PlacementFacts['choice']> = {
   isCordoned: false,
   isAllowed: true,
   runtimeProblem: null,
+  unknownFields: [],
   freeRamMB: 100,
   maxRamMB: 100,
   freeCpu: 100,

@@ -1,4 +1,5 @@
 /** What a runtime is asked to start for an instance with a user of its own. */
+import { execFileSync } from 'node:child_process';
 import { expect, it } from 'vitest';
 import type { MasterAddress } from '../../../src/channel/protocol/messages.js';
 import { type ConfigurationInput, configurationSchema } from '../../../src/model/configuration.js';
@@ -8,7 +9,7 @@ import { Workspaces } from '../../../src/runtime/installation/workspace.js';
 import type { StartSpec } from '../../../src/runtime/runtime.js';
 import { TemplateCache } from '../../../src/templates/transfer/cache.js';
 import { FakeClock } from '../../support/fake-clock.js';
-import { packThreads } from '../../support/templates/pack-threads.js';
+import { editThread, packThreads } from '../../support/templates/pack-threads.js';
 import { quietLogger } from '../../support/templates/template-trees.js';
 
 const users = new NodeUsers(undefined, {
@@ -39,6 +40,7 @@ const installation = new LocalInstallation({
     installedDirectory: '/nowhere/installed',
     cache,
     packThreads,
+    editThread,
     logger: quietLogger,
   }),
   clock: new FakeClock(),
@@ -115,4 +117,33 @@ it('says how the API is reached: without TLS, with the authority of the cluster,
     '/etc/drover/api-ca.pem',
     file,
   ]);
+});
+
+it('sets the limits of open files before it changes the user', () => {
+  const run = (fields: Partial<ConfigurationInput>): string =>
+    execFileSync('/bin/sh', [
+      '-c',
+      specOf({ command: 'ulimit -Sn; ulimit -Hn', ...fields }).command,
+    ]).toString();
+  expect(run({ limits: { nofile: 256 } })).toBe('256\n256\n');
+  expect(run({ limits: { nofile: { soft: 200, hard: 300 } } })).toBe('200\n300\n');
+  expect(specOf({ runAs: '1234:1234', limits: { nofile: 256 } }).command).toMatch(
+    /^\{ ulimit [^\n]*\n.*setpriv/s,
+  );
+  const docker = specOf({ runtime: 'docker', limits: { nofile: 256, pids: 20 } });
+  expect(docker).toMatchObject({ pids: 20, nofile: { soft: 256, hard: 256 } });
+  expect(docker.command).not.toContain('ulimit');
+});
+
+it('says in the log when a limit of open files does not hold', () => {
+  const { command } = specOf({ command: 'echo runs', limits: { nofile: 1_000_000 } });
+  const said = execFileSync('/bin/sh', [
+    '-c',
+    `ulimit -n 500; exec setpriv --bounding-set -all --inh-caps -all --reuid 65534 --clear-groups /bin/sh -c "$1"`,
+    'sh',
+    command,
+  ]);
+  expect(said.toString()).toBe(
+    'drover: limits.nofile does not hold for this start: Drover may not set it\nruns\n',
+  );
 });

@@ -80,7 +80,10 @@ function hostConfig({ spec, settings, network, log, hasInit }: ContainerFacts, p
     MemorySwap: memory,
     // Set period and quota instead of NanoCpus, which engines refuse above the number of the machine's cores.
     ...(spec.cpu > 0 && { CpuPeriod: CPU_PERIOD_US, CpuQuota: (spec.cpu / 100) * CPU_PERIOD_US }),
-    PidsLimit: MOST_PROCESSES,
+    PidsLimit: spec.pids ?? MOST_PROCESSES,
+    ...(spec.nofile !== undefined && {
+      Ulimits: [{ Name: 'nofile', Soft: spec.nofile.soft, Hard: spec.nofile.hard }],
+    }),
     LogConfig: {
       Type: 'json-file',
       Config: { 'max-size': String(log.segmentBytes), 'max-file': String(log.segments) },

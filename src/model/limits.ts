@@ -1,0 +1,16 @@
+/** Bounds of an instance beside RAM and CPU. */
+import { z } from 'zod';
+
+const filesSchema = z.int().min(64).max(1_048_576);
+const fileLimitsSchema = z
+  .object({ soft: filesSchema, hard: filesSchema })
+  .refine(({ soft, hard }) => soft <= hard, { path: ['soft'], error: 'must not be greater than hard' });
+/** The limits of open files of each process. */
+export type FileLimits = z.output<typeof fileLimitsSchema>;
+
+export const limitsSchema = z.object({
+  /** The most processes and threads at a time. Absent: 4096. */
+  pids: z.int().min(1).max(4_194_304).optional(),
+  /** The most open files of each process. Absent: 1024 soft, and Drover's own hard limit. */
+  nofile: z.union([filesSchema, fileLimitsSchema]).optional(),
+});

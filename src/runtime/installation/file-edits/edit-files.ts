@@ -1,0 +1,107 @@
+/**
+ * Sets the values of `fileEdits` in a working directory. The instance counts as an attacker of it: no link is
+ * followed, and a file is replaced by a rename in a directory that is held open.
+ */
+import { constants, type Stats } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { basename, dirname } from 'node:path';
+import { removeUnfinishedWrites, replaceFile } from '../../../files/replace-file.js';
+import { hasFileCode, isMissing } from '../../../files/system-error.js';
+import { whileOpen } from '../../../files/while-open.js';
+import { DroverError } from '../../../model/errors.js';
+import type { FileEdit } from '../../../model/file-edit.js';
+import type { UserIds } from '../../../model/names.js';
+import { publicMessage } from '../../../model/public-message.js';
+import { DirectoryPath } from '../../../templates/tree/directory-path.js';
+import type { OpenDirectory } from '../../../templates/tree/open-directory.js';
+import { substitute, type Variables } from '../../command/variables.js';
+import type { EditThread } from './edit-thread.js';
+import type { ValueEdit } from './file-edit.js';
+
+const MOST_BYTES = 1024 * 1024;
+const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+const NEW_FILE_MODE = 0o644;
+
+interface EditRequest {
+  /** The working directory. */
+  readonly directory: string;
+  readonly edits: readonly FileEdit[];
+  readonly variables: Variables;
+  /** The user who gets new files; absent: Drover's own user. */
+  readonly owner?: UserIds | undefined;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Edits the files; those that have all values are left alone. Throws DRV_FILE_EDIT_FAILED, which names the file; files
+ * before it are edited then. Repeatable.
+ */
+export async function editFiles(thread: Pick<EditThread, 'edit'>, request: EditRequest): Promise<void> {
+  for (const edit of request.edits) {
+    try {
+      await editFile(thread, request, edit);
+    } catch (cause) {
+      request.signal.throwIfAborted();
+      throw new DroverError('DRV_FILE_EDIT_FAILED', `fileEdits: ${edit.path}: ${publicMessage(cause)}`, {
+        cause,
+      });
+    }
+  }
+}
+
+async function editFile(
+  thread: Pick<EditThread, 'edit'>,
+  { directory, variables, owner, signal }: EditRequest,
+  { path, format, set }: FileEdit,
+): Promise<void> {
+  const names = path.split('/');
+  const base = names.pop() ?? '';
+  // The working directory is the first name, so that it is no link either.
+  const opened = await DirectoryPath.open(dirname(directory), [basename(directory), ...names], {
+    make: format !== 'text',
+  });
+  if (opened === 'absent') throw missing();
+  if (opened === 'file') throw new Error('a file stands in the place of its directory');
+  return await whileOpen(opened, async ({ last }) => {
+    if (owner !== undefined) await opened.give(owner);
+    const present = await read(last, base);
+    if (present === undefined && format === 'text') throw missing();
+    const edits = Object.entries(set).map(([key, value]): ValueEdit => {
+      const text = typeof value === 'string' ? substitute(value, variables) : value;
+      return { key, value: text, isFilled: text !== value };
+    });
+    const content = await thread.edit({ content: present?.content ?? null, format, edits });
+    if (content === null) return;
+    signal.throwIfAborted();
+    // A daemon that was killed while it wrote left its file.
+    await removeUnfinishedWrites(last.entry(''));
+    const { uid, gid } = owner ?? (await last.status());
+    await replaceFile(last.entry(base), content, {
+      like: present?.status ?? { uid, gid, mode: NEW_FILE_MODE },
+    });
+  });
+}
+
+function missing(): Error {
+  return new Error('there is no such file, and one in this format is not made: bring it with a template');
+}
+
+async function read(
+  directory: OpenDirectory,
+  name: string,
+): Promise<{ readonly content: Buffer; readonly status: Stats } | undefined> {
+  try {
+    return await whileOpen(open(directory.entry(name), READ), async (file) => {
+      const status = await file.stat();
+      if (!status.isFile()) throw new Error('it is not a regular file');
+      if (status.size > MOST_BYTES) throw new Error('it is larger than 1 MiB');
+      const content = Buffer.alloc(status.size);
+      const { bytesRead } = await file.read(content, 0, status.size, 0);
+      return { content: content.subarray(0, bytesRead), status };
+    });
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    if (hasFileCode(error, 'ELOOP')) throw new Error('it is a symbolic link, and links are not followed');
+    throw error;
+  }
+}

@@ -1,0 +1,163 @@
+/**
+ * Edits of settings files with nested values: JSON and YAML. A value that is there is replaced in its place; the
+ * result is read again, and must hold exactly what was wanted.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import {
+  type Document,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  type Node,
+  parseDocument,
+  Scalar,
+  stringify,
+} from 'yaml';
+import { JsonTextError, readJsonText } from '../../../configuration-files/json-position.js';
+import { editJsonText } from '../../../configuration-files/text-edit.js';
+import { isObject } from '../../../model/json-object.js';
+import type { ValueEdit } from './file-edit.js';
+import { insertLines, lineEndOf } from './line-edits.js';
+
+/** More than any settings file of a program has. */
+const MOST_VALUES = 100_000;
+const PLAIN_VALUE = /^(?:true|false|-?(?:0|[1-9]\d*)(?:\.\d+)?)$/;
+
+/** The names of a key such as `listeners.0.host`; `\.` is a dot in a name. */
+function pathOf(key: string): string[] {
+  return key.split(/(?<!\\)\./).map((name) => name.replaceAll('\\.', '.'));
+}
+
+/** The value `own` with one value in it set. Throws when something else stands in the way. */
+function withValue(own: unknown, path: readonly string[], edit: ValueEdit): unknown {
+  const [name, ...rest] = path;
+  if (name === undefined) return typed(own, edit);
+  if (Array.isArray(own)) {
+    if (!/^\d+$/.test(name) || Number(name) >= own.length)
+      throw new Error(
+        `${edit.key}: the list there has ${own.length} entries, the first is 0, and none is "${name}"`,
+      );
+    return own.map((one, index) => (index === Number(name) ? withValue(one, rest, edit) : one));
+  }
+  if (own !== undefined && own !== null && !isObject(own))
+    throw new Error(`${edit.key}: a single value stands above "${name}"`);
+  return { ...own, [name]: withValue(valueAt(own, [name]), rest, edit) };
+}
+
+function valueAt(value: unknown, path: readonly string[]): unknown {
+  return path.reduce<unknown>(
+    (own, name) =>
+      own !== null && typeof own === 'object' && Object.hasOwn(own, name)
+        ? Reflect.get(own, name)
+        : undefined,
+    value,
+  );
+}
+
+/** A text in which a variable was replaced becomes a number, true or false, unless the file has a text there. */
+function typed(own: unknown, { key, value, isFilled }: ValueEdit): unknown {
+  if (Array.isArray(own) || (isObject(own) && !(own instanceof Date)))
+    throw new Error(`${key}: the file has several values there, so name one of them`);
+  if (!isFilled || typeof own === 'string' || !PLAIN_VALUE.test(String(value))) return value;
+  const plain: unknown = JSON.parse(String(value));
+  return String(plain) === value ? plain : value;
+}
+
+export function editJson(text: string, edits: readonly ValueEdit[]): string {
+  const own = readJson(text);
+  const wanted = edits.reduce((now, edit) => withValue(now, pathOf(edit.key), edit), own);
+  return text.trim() === '' ? `${JSON.stringify(wanted, null, 2)}\n` : editJsonText(text, own, wanted);
+}
+
+function readJson(text: string): unknown {
+  if (text.trim() === '') return {};
+  try {
+    return readJsonText(text, { mostValues: MOST_VALUES }).value;
+  } catch (error) {
+    if (!(error instanceof JsonTextError)) throw error;
+    throw new Error(`it is not JSON: line ${error.line}, column ${error.column}: ${error.message}`);
+  }
+}
+
+export function editYaml(text: string, edits: readonly ValueEdit[]): string {
+  return edits.reduce(setInYaml, text);
+}
+
+/** Takes the first way of writing the value after which the file holds exactly what is wanted. */
+function setInYaml(text: string, edit: ValueEdit): string {
+  const path = pathOf(edit.key);
+  const own: unknown = parseYaml(text).toJS() ?? {};
+  const wanted = withValue(own, path, edit);
+  if (isDeepStrictEqual(own, wanted)) return text;
+  for (const write of [spliceYaml, rewriteYaml])
+    try {
+      const edited = write(text, path, wanted);
+      if (edited !== undefined && isDeepStrictEqual(parseYaml(edited).toJS(), wanted)) return edited;
+    } catch {
+      // This way does not fit the file.
+    }
+  throw new Error(`${edit.key}: the value stands in a form that cannot be changed without touching others`);
+}
+
+/** Lays out the whole file anew, with its comments. */
+function rewriteYaml(text: string, path: readonly string[], wanted: unknown): string {
+  const document = parseYaml(text);
+  document.setIn(path, valueAt(wanted, path));
+  return document.toString({ lineWidth: 0 }).replaceAll('\n', lineEndOf(text));
+}
+
+function parseYaml(text: string): Document.Parsed {
+  // To compare each key with all others takes seconds for a long file.
+  const document = parseDocument(text, { uniqueKeys: false, prettyErrors: true, logLevel: 'error' });
+  const [error] = document.errors;
+  if (error !== undefined) throw new Error(`it is not YAML: ${error.message.split(':\n')[0]}`);
+  return document;
+}
+
+/** Replaces the text of one value, or adds a line behind the last one of a map. */
+function spliceYaml(text: string, path: readonly string[], wanted: unknown): string | undefined {
+  let node: unknown = parseYaml(text).contents;
+  for (const [index, name] of path.entries()) {
+    const child = childOf(node, name);
+    if (child === undefined) return addToYaml(text, node, name, valueAt(wanted, path.slice(0, index + 1)));
+    node = child;
+  }
+  if (!(isScalar(node) || isAlias(node)) || node.range == null) return undefined;
+  const [start, end] = node.range;
+  const scalar = new Scalar(valueAt(wanted, path));
+  if (isScalar(node) && node.type?.startsWith('QUOTE')) scalar.type = node.type;
+  if (typeof scalar.value === 'string' && scalar.value.includes('\n')) scalar.type = 'QUOTE_DOUBLE';
+  const before = text.slice(0, start);
+  const after = text.slice(end);
+  const lead = before.endsWith(':') || before.endsWith('-') ? ' ' : '';
+  const tail = text.slice(start, end).endsWith('\n') ? lineEndOf(text) : /^[^\s,\]}]/.test(after) ? ' ' : '';
+  return before + lead + stringify(scalar, { lineWidth: 0 }).trimEnd() + tail + after;
+}
+
+function childOf(node: unknown, name: string): unknown {
+  if (isSeq(node)) return node.items[Number(name)];
+  if (!isMap(node)) return undefined;
+  return node.items.find(({ key }) => String(isScalar(key) ? key.value : key) === name)?.value ?? undefined;
+}
+
+function addToYaml(text: string, map: unknown, name: string, value: unknown): string | undefined {
+  const added = stringify({ [name]: value }, { lineWidth: 0 })
+    .trimEnd()
+    .split('\n');
+  if (map === null) return insertLines([text], 1, added);
+  if (!isMap(map) || map.flow === true) return undefined;
+  const [first, last] = [map.items[0], map.items.at(-1)];
+  const start = rangeOf(first?.key)?.[0];
+  const stop = (rangeOf(last?.value) ?? rangeOf(last?.key))?.[1];
+  if (start === undefined || stop === undefined) return undefined;
+  const indentation = ' '.repeat(start - (text.lastIndexOf('\n', start - 1) + 1));
+  const lineEnd = text.indexOf('\n', stop);
+  const at = text[stop - 1] === '\n' ? stop : lineEnd < 0 ? text.length : lineEnd + 1;
+  const lines = added.map((line) => indentation + line);
+  return insertLines([text.slice(0, at), text.slice(at)], 1, lines);
+}
+
+function rangeOf(node: unknown): Node['range'] {
+  return node !== null && typeof node === 'object' && 'range' in node ? (node as Node).range : undefined;
+}
