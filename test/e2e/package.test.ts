@@ -35,7 +35,7 @@ const PROGRAMS = [
 ];
 /** All that a package may hold; `dist/` has the programs, what they load, and maps. */
 const PACKED =
-  /^package\/(?:package\.json|(?:README|CHANGELOG|CONTRIBUTING|SECURITY)\.md|LICENSE|controllers\/(?:README|reference)\.md|configurations\/hello\.json|templates\/examples\/hello\/[\w.-]+|docs\/(?:[\w-]+\.md|plots\/[\w-]+\.svg|pictures\/[\w-]+\.png)|manifests\/[\w./-]+|dist\/(?:THIRD-PARTY-LICENSES\.txt|bom\.cdx\.json|dashboard\/(?:index\.html|THIRD-PARTY-LICENSES\.txt(?:\.(?:br|gz))?|assets\/[\w.-]+)|(?:(?:owner-|session-owner-|pack-thread-|certificate-thread-|loop-thread-)?main|chunks\/[\w.-]+)\.js(?:\.map)?))$/;
+  /^package\/(?:package\.json|(?:README|CHANGELOG|CONTRIBUTING|SECURITY)\.md|LICENSE|controllers\/(?:README|reference)\.md|configurations\/hello\.json|templates\/examples\/hello\/[\w.-]+|docs\/(?:[\w-]+\.md|plots\/[\w-]+\.svg|pictures\/[\w-]+\.png)|manifests\/[\w./-]+|dist\/(?:THIRD-PARTY-LICENSES\.txt|bom\.cdx\.json|dashboard\/(?:index\.html|THIRD-PARTY-LICENSES\.txt(?:\.(?:br|gz))?|assets\/[\w.-]+)|(?:(?:owner-|session-owner-|pack-thread-|certificate-thread-|edit-thread-|loop-thread-)?main|chunks\/[\w.-]+)\.js(?:\.map)?))$/;
 /** How npm says that a package is neither in its cache nor to be had. */
 const NO_REGISTRY = /\b(?:ENOTCACHED|ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH)\b/;
 
