@@ -12,9 +12,7 @@ import { readerOf } from './problems.js';
 const readHook = readerOf(webhookSchema, (path) => path[0] !== 'url');
 
 /** A webhook with its secret. */
-export interface Hook extends Webhook {
-  readonly secret?: string | undefined;
-}
+export type Hook = Webhook & { readonly secret?: string | undefined };
 export type Webhooks = ReadonlyMap<
   string,
   { readonly data: Hook } | { readonly error: ConfigurationFileError }

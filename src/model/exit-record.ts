@@ -10,8 +10,6 @@ export const MOST_EXIT_RECORDS = 1000;
 export const EXITS_KEPT_MS = 7 * 86_400_000;
 /** How many bytes of last lines a record has. */
 export const MOST_EXIT_LINES_BYTES = 8192;
-/** How many last lines an entry of the topic `exits` has. */
-const WATCHED_LINES = 3;
 
 /** Store value of `exits/<instance>-<at>`. A node names each end again and again, and its time stays the same. */
 export const exitRecordSchema = pastRunSchema.omit({ wasAsked: true, output: true }).extend({
@@ -36,7 +34,8 @@ export const shownExitSchema = exitRecordSchema.extend({
 });
 export type ShownExit = z.output<typeof shownExitSchema>;
 
-export function shownExit(id: string, exit: ExitRecord, mostLines = WATCHED_LINES): ShownExit {
+/** `mostLines`: how many last lines are shown; an entry of the topic `exits` has the default. */
+export function shownExit(id: string, exit: ExitRecord, mostLines = 3): ShownExit {
   const { instance, configuration, node } = exit;
   const lines = exit.lines?.slice(Math.max(0, exit.lines.length - mostLines)) ?? null;
   return {

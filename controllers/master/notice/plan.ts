@@ -45,8 +45,8 @@ export function plan({ hooks, events, at }: NoticeFacts): Plan<readonly NoticeSt
       leftMs(tell[1].at + gatherMs - at, gatherMs),
       leftMs(record.tries === 0 ? 0 : record.tryAt - at, RETRY.maxMs),
     );
-    const lost = record.lost + pushedOut(record, events);
-    if (waitMs <= 0) return [{ name, tell, record: { ...record, lost } }];
+    if (waitMs <= 0)
+      return [{ name, tell, record: { ...record, lost: record.lost + pushedOut(record, events) } }];
     waits.push(waitMs);
     return [];
   });

@@ -64,11 +64,13 @@ function installedOf({ phase, installed, begunAt }: Handle): Pick<Report, 'insta
   return { installed: { at: installed.at ?? begunAt ?? 0, templates } };
 }
 
+/** The ends that nobody asked for, cut to what a report may hold: a runtime's words may be of any length. */
 function endsOf({ exits }: Handle): Pick<Report, 'ends'> {
-  const unasked = exits.filter(({ wasAsked }) => !wasAsked);
-  return unasked.length === 0
-    ? {}
-    : { ends: unasked.map(({ wasAsked: _asked, output: _output, ...end }) => end) };
+  const ends = exits.flatMap(({ wasAsked, output: _, signal, cause, ...end }) => {
+    const said = cause !== undefined && { cause: cutToBytes(cause, BOUNDS.causeBytes) };
+    return wasAsked ? [] : [{ ...end, ...said, signal: signal && cutToBytes(signal, BOUNDS.signalBytes) }];
+  });
+  return ends.length === 0 ? {} : { ends };
 }
 
 /**

@@ -43,8 +43,11 @@ export class ExitIntake {
       if (exits.get(key) !== undefined || end.at <= now() - EXITS_KEPT_MS) return;
       // Earlier ends are told late: the players of the record belong to the newest one.
       const players = older === 0 && status.pid !== null ? status.players : null;
-      const record = { ...end, instance: id, configuration, revision, node, players, lines: null };
-      if (await this.#create(key, record)) void this.#questions.run(node, () => this.#addLines(key, record));
+      // A node's clock that is ahead must not keep its ends for longer than others.
+      const at = Math.min(end.at, now());
+      const record = { ...end, at, instance: id, configuration, revision, node, players, lines: null };
+      if (await this.#create(key, record))
+        void this.#questions.run(node, () => this.#addLines(key, id, end.at));
     });
     await Promise.all(took);
   }
@@ -62,9 +65,9 @@ export class ExitIntake {
     return true;
   }
 
-  async #addLines(key: string, { instance, at }: ExitRecord): Promise<void> {
+  async #addLines(key: string, id: string, at: number): Promise<void> {
     const { store, exits, lastLinesOf } = this.#options;
-    const lines = lastWithin(await lastLinesOf(instance, at), MOST_EXIT_LINES_BYTES);
+    const lines = lastWithin(await lastLinesOf(id, at), MOST_EXIT_LINES_BYTES);
     const known = exits.get(key);
     if (lines.length === 0 || known === undefined) return;
     // Where the store does not take them, the end stays without its lines.

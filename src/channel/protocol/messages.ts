@@ -35,6 +35,7 @@ export const BOUNDS = {
   addressBytes: 1024,
   versionBytes: 256,
   signalBytes: 64,
+  causeBytes: 256,
   runtimes: 64,
   /** How many reports one message holds. */
   reports: 500,
@@ -122,9 +123,10 @@ export type PortProtocol = z.output<typeof portProtocolSchema>;
 
 const { state, installed, pid, restarts, exitCode, keepsFailing, gone } = storedStatusSchema.shape;
 
-const endSchema = pastRunSchema
-  .omit({ wasAsked: true, output: true })
-  .extend({ signal: textWithin(BOUNDS.signalBytes).nullable(), cause: sentence.optional() });
+const endSchema = pastRunSchema.omit({ wasAsked: true, output: true }).extend({
+  signal: textWithin(BOUNDS.signalBytes).nullable(),
+  cause: textWithin(BOUNDS.causeBytes).optional(),
+});
 
 /**
  * Everything that a wrapper knows of one instance. A report is complete, so that only the latest matters. The fields

@@ -112,6 +112,13 @@ it('does not bring an end back that is older than what is kept', async () => {
   expect(exits()).toEqual([]);
 });
 
+it('counts an end of the future as one of now: the clock of the node is ahead', async () => {
+  await take(end(1, { at: NOW + EXITS_KEPT_MS }));
+  await until(() => expect(exits()).toMatchObject([{ at: NOW, lines: ['one', 'two'] }]));
+  await take(end(1, { at: NOW + EXITS_KEPT_MS }));
+  expect(exits()).toHaveLength(1);
+});
+
 it('keeps the last lines up to a number of bytes', async () => {
   lines = Array.from({ length: 50 }, (_, index) => `${index} ${'x'.repeat(1000)}`);
   await take(end(1));

@@ -176,6 +176,19 @@ describe('a deed', () => {
 });
 
 describe('folding', () => {
+  it('goes on for an hour at most, so that a crash loop of a day is told again', () => {
+    const crash = (minute: number) =>
+      recordOf(
+        { kind: 'crashed', configuration: 'lobby', instance: 'aaaaaa', detail: 'code 1' },
+        minute * 60_000,
+      );
+    let known = crash(0);
+    for (let minute = 10; minute < 60; minute += 10)
+      known = fold(known, crash(minute)) ?? expect.fail(`not folded after ${minute} minutes`);
+    expect(known.count).toBe(6);
+    expect(fold(known, crash(60))).toBeUndefined();
+  });
+
   const moved = (instance: string, time: number) =>
     recordOf({ kind: 'moved', configuration: 'survival', node: 'ams-2', instance }, time);
 

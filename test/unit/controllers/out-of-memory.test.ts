@@ -1,9 +1,13 @@
 import { expect, it } from 'vitest';
-import { explainExit } from '../../../controllers/wrapper/process-supervisor/report.js';
+import {
+  describe as describeRun,
+  explainExit,
+} from '../../../controllers/wrapper/process-supervisor/report.js';
 import { afterExit } from '../../../controllers/wrapper/process-supervisor/restart-delay.js';
+import { reportSchema } from '../../../src/channel/protocol/messages.js';
 import type { Exit } from '../../../src/model/run/past-exit.js';
 import type { Handle } from '../../../src/node/handle.js';
-import { running } from '../../support/control-plane/wrapper-facts.js';
+import { desired, running, supervisorFacts } from '../../support/control-plane/wrapper-facts.js';
 
 const KILLED: Exit = { code: null, signal: 'SIGKILL', at: 0 };
 const FACTS = { hasKilled: () => true, ramMB: 64 };
@@ -39,4 +43,26 @@ it('is kept with the last end and the past runs', () => {
   const after = afterExit(before, exit, 1000, 0);
   expect(after.exits).toMatchObject([{ signal: 'SIGKILL', cause: 'killed: out of memory at 64 MB' }]);
   expect(after.exit).toMatchObject({ cause: 'killed: out of memory at 64 MB' });
+});
+
+it('is reported among the ends that nobody asked for, each within the bounds of a report', () => {
+  const exits = [
+    {
+      run: 3,
+      at: 30,
+      code: null,
+      signal: 'S'.repeat(100),
+      cause: 'c'.repeat(300),
+      wasAsked: false,
+      output: null,
+    },
+    { run: 2, at: 20, code: 0, signal: null, wasAsked: true, output: null },
+    { run: 1, at: 10, code: null, signal: 'SIGKILL', kind: 'out-of-memory', wasAsked: false, output: null },
+  ] as const;
+  const report = describeRun(supervisorFacts({ desired: desired(), handle: running({ exits }) }));
+  expect(report?.ends).toMatchObject([
+    { run: 3, at: 30, signal: expect.stringMatching(/^S+/) },
+    { run: 1, at: 10, signal: 'SIGKILL', kind: 'out-of-memory' },
+  ]);
+  expect(reportSchema.safeParse(report).error).toBeUndefined();
 });

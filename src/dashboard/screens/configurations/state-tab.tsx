@@ -19,8 +19,6 @@ import { RolloutPanel } from './rollout.js';
 import type { ConfigurationRow } from './rows.js';
 import { text } from './text.js';
 
-const MOST_ENDS = 5;
-
 export function StateTab({ row }: { readonly row: ConfigurationRow }) {
   const { entry } = row;
   const latest = useEntries('rollouts').get(row.name);
@@ -53,7 +51,7 @@ function Ends({ name }: { readonly name: string }) {
   return (
     <Panel title={text.ends} about={exits.length}>
       <ul class="faults configuration-older">
-        {exits.slice(0, MOST_ENDS).map((exit) => (
+        {exits.slice(0, 5).map((exit) => (
           <li key={exit.id}>
             <a href={hrefOf(['instances', exit.instance])}>{exit.text}</a>{' '}
             <span class="quiet">
