@@ -22,6 +22,7 @@ import { rolloutRoutes } from './rollout-routes.js';
 import { sessionRoutes } from './session-routes.js';
 import { signInRoutes } from './sign-in-routes.js';
 import { templateRoutes } from './template-routes.js';
+import { usageRoutes } from './usage-routes.js';
 import { whyRoutes } from './why-routes.js';
 
 export function apiRoutes(dependencies: ApiDependencies): readonly Route[] {
@@ -47,6 +48,7 @@ export function apiRoutes(dependencies: ApiDependencies): readonly Route[] {
     ...extensionRoutes,
     ...auditRoutes,
     ...eventRoutes,
+    ...usageRoutes,
     ...commandRoutes,
     ...whyRoutes,
     ...historyRoutes,

@@ -10,6 +10,7 @@ import { instanceColumns, messageOf } from '../../parts/instances/columns.js';
 import { Empty } from '../../parts/notes.js';
 import { Fact, Panel } from '../../parts/page.js';
 import { PendingActions } from '../../parts/pending-actions.js';
+import { UsageCharts } from '../../parts/usage/usage-charts.js';
 import { WhyPanel } from '../../parts/why-panel.js';
 import { hrefOf } from '../../router/place.js';
 import { useEntries, useOrderedList, useTopic } from '../../services/services.js';
@@ -36,6 +37,7 @@ export function StateTab({ row }: { readonly row: ConfigurationRow }) {
         {entry !== null && <Content configuration={entry.configuration} file={entry.file} />}
       </div>
       {(entry !== null || row.instances > 0) && <Instances row={row} rollout={rollout} />}
+      {(entry !== null || row.instances > 0) && <UsageCharts of={{ configuration: row.name }} />}
     </>
   );
 }
