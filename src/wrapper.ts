@@ -9,6 +9,7 @@ import { buildWrapperControllers, type WrapperControllers } from '../controllers
 import { wrapperServices } from '../controllers/wrapper/services.js';
 import type { Services } from './channel/protocol/calls.js';
 import type { Transport } from './channel/protocol/transport.js';
+import { askForPlayers } from './channel/services/usage-day.js';
 import type { KnownMasters } from './channel/wrapper/known-masters.js';
 import { Link } from './channel/wrapper/link.js';
 import type { TimerHandle } from './loop/clock.js';
@@ -22,6 +23,7 @@ import { HandleBook } from './node/handle-book.js';
 import { LeftDirectories } from './node/left-directories.js';
 import { StatusOutbox } from './node/status-outbox.js';
 import { TemplatePrefetch } from './node/template-prefetch.js';
+import type { UsedNow } from './node/usage-day.js';
 import { WriteBehind } from './node/write-behind.js';
 import type { Installation } from './runtime/installation/local-installation.js';
 import type { ProcessUsage } from './runtime/limits/process-usage.js';
@@ -74,6 +76,7 @@ export interface WrapperOptions extends Ambient {
 
 /** How long a node that is being stopped waits until its last reports are recorded. */
 const LAST_REPORTS_MS = 2000;
+const PLAYERS_MS = 5000;
 
 export interface WrapperStatus {
   /** True when the master has welcomed this node and the connection stands. */
@@ -192,6 +195,24 @@ export class Wrapper implements Part {
     });
     await Promise.race([this.whenIdle().then(() => this.#parts.outbox.whenEmpty()), isTooLate]);
     timer?.cancel();
+  }
+
+  /** The usage of each instance that lives or is started again, as last measured. */
+  *used(): Generator<UsedNow> {
+    const measured = this.#parts.sampler.latest();
+    for (const handle of this.#parts.handles.values()) {
+      // An instance in a crash loop is there also while it waits, so that its restarts are seen.
+      if (!isAlive(handle) && handle.end !== 'unasked') continue;
+      const { id, configurationName: configuration, run } = handle;
+      const { cpuPercent = null, memoryBytes = null } = measured.get(id) ?? {};
+      yield { id, configuration, run, cpuPercent, memoryBytes };
+    }
+  }
+
+  /** Asks the master for the players of instances; none while the node is not connected. Rejects after 5 s. */
+  async players(ids: readonly string[]): Promise<ReadonlyMap<string, number>> {
+    const calls = this.#parts.calls();
+    return calls === undefined ? new Map() : askForPlayers(calls, ids, AbortSignal.timeout(PLAYERS_MS));
   }
 
   /** The node's status, for a person on this machine. */

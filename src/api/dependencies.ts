@@ -2,7 +2,6 @@
 import type { FastifyRequest } from 'fastify';
 import type { SignInCodes } from '../access/sign-in-codes.js';
 import type { Reads } from '../operations/reads.js';
-import type { UsageHistory } from '../operations/usage-history.js';
 import type { Writes } from '../operations/writes.js';
 import type { Logger } from '../telemetry/logger.js';
 import type { Metrics } from '../telemetry/metrics.js';
@@ -27,7 +26,6 @@ export type ApiDependencies = Reads &
 /** Everything that the handlers of routes use: what the API serves, and the server's own parts. */
 export type RouteNeeds = ApiDependencies & {
   readonly view: InstanceView;
-  readonly usage: Pick<UsageHistory, 'of'>;
   readonly codes: Pick<SignInCodes, 'make' | 'take'>;
   readonly gate: {
     /** Notes an invalid sign-in code in the log and the audit trail. */

@@ -9,7 +9,6 @@ import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify }
 import type { Access } from '../access/access.js';
 import { SignInCodes } from '../access/sign-in-codes.js';
 import type { Part } from '../loop/lifecycle.js';
-import { UsageHistory } from '../operations/usage-history.js';
 import { attachSocket } from './attach/attach-socket.js';
 import { dashboardRoutes } from './dashboard/dashboard-routes.js';
 import type { ApiDependencies, RouteNeeds } from './dependencies.js';
@@ -101,7 +100,6 @@ export class ApiServer implements Part {
   readonly #upgrades: Upgrades;
   readonly #gate: Gate;
   readonly #codes: SignInCodes;
-  readonly #usage: UsageHistory;
   readonly #view: InstanceView;
   readonly #liveLogs: LiveLogs;
   readonly #watchers: Watchers;
@@ -123,7 +121,6 @@ export class ApiServer implements Part {
     dependencies.metrics.addApiSockets(() => this.#sockets.size);
     this.#gate = new Gate(dependencies);
     this.#codes = new SignInCodes(clock);
-    this.#usage = new UsageHistory(dependencies);
     this.#view = new InstanceView(dependencies);
     this.#liveLogs = new LiveLogs(dependencies);
     this.#watchers = new Watchers(dependencies, this.#liveLogs, this.#view);
@@ -203,7 +200,6 @@ export class ApiServer implements Part {
     await this.#server.ready();
     const host =
       (await before?.handOverTo(server)) ?? (await listenAtApiPort(server, dependencies.configuration));
-    this.#usage.start();
     const address = server.address();
     if (address !== null && typeof address === 'object') this.#address = { host, port: address.port };
   }
@@ -235,7 +231,6 @@ export class ApiServer implements Part {
       clearInterval(check);
       this.#address = undefined;
       this.forwarder?.stop();
-      this.#usage.stop();
       this.#codes.close();
       await this.#gate.close();
       this.#liveLogs.close();
@@ -345,7 +340,7 @@ export class ApiServer implements Part {
 
   get #needs(): RouteNeeds {
     const { dependencies } = this.#options;
-    return { ...dependencies, view: this.#view, usage: this.#usage, codes: this.#codes, gate: this.#gate };
+    return { ...dependencies, view: this.#view, codes: this.#codes, gate: this.#gate };
   }
 
   /** All endpoints under `/api`, with that prefix. */

@@ -11,6 +11,7 @@ import type { ApiDependencies } from '../api/dependencies.js';
 import { ApiServer } from '../api/server.js';
 import { doorOf } from '../channel/master/leader-tunnel.js';
 import { askForLeftDirectories } from '../channel/services/left-directories.js';
+import { askForUsage } from '../channel/services/usage-day.js';
 import { KnownMasters } from '../channel/wrapper/known-masters.js';
 import { readWebhooks } from '../configuration-files/read-webhooks.js';
 import { Commands } from '../console/commands.js';
@@ -277,6 +278,7 @@ function buildDependencies(
     extensions,
     beats: master.beats,
     leftOn: async (nodeId, id, signal) => askForLeftDirectories(master.callsOf(nodeId), { id }, signal),
+    usageOver: async (nodeId, question, signal) => askForUsage(master.callsOf(nodeId), question, signal),
     usedOf: (nodeId) => master.usedOf(nodeId),
     usages: master.usage,
     usageOf: (id) => master.usageOf(id),

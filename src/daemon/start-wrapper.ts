@@ -6,9 +6,11 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Services } from '../channel/protocol/calls.js';
 import type { Transport } from '../channel/protocol/transport.js';
+import { usageServices } from '../channel/services/usage-day.js';
 import type { Clock } from '../loop/clock.js';
 import { capacityOf, thisMachine } from '../node/capacity.js';
 import { Housekeeping } from '../node/housekeeping.js';
+import { UsageDay } from '../node/usage-day.js';
 import { NodeUsers } from '../runtime/command/node-users.js';
 import { DockerRuntime } from '../runtime/docker/docker-runtime.js';
 import { EditThread } from '../runtime/installation/file-edits/edit-thread.js';
@@ -78,6 +80,13 @@ export async function startWrapper(assembly: Assembly, connection: MasterConnect
   running.onStop(() => workspaces.stop());
   if (process.getuid?.() === 0 && configuration.runAs === undefined) logger.warn(ROOT_WARNING);
   const limits = await openLimits({ rootId: paths.rootId, environment: process.env, logger });
+  const day: UsageDay = new UsageDay({
+    directory: paths.usage,
+    instances: () => wrapper.used(),
+    players: (ids) => wrapper.players(ids),
+    clock,
+    logger,
+  });
   const wrapper = new Wrapper({
     ...shared,
     nodeId,
@@ -106,10 +115,15 @@ export async function startWrapper(assembly: Assembly, connection: MasterConnect
     checkPort,
     holderOfPort,
     ...connection,
+    services: {
+      ...connection.services,
+      ...usageServices((question, signal) => day.read(question, signal)),
+    },
     older,
     store,
   });
   await running.start(wrapper);
+  await running.start(day);
   const inUse = (): ReturnType<Wrapper['inUse']> => wrapper.inUse();
   await running.start(new Housekeeping({ logsDirectory: paths.instanceLogs, cache, inUse, clock, logger }));
   return wrapper;

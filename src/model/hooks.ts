@@ -16,5 +16,12 @@ export type HookCommand = z.output<typeof hookSchema>;
 
 export const afterSchema = z.array(hookSchema).max(16);
 export const prepareSchema = z
-  .array(hookSchema.extend({ when: z.enum(['install', 'start']).default('start') }))
+  .array(
+    hookSchema.extend({
+      when: z
+        .enum(['install', 'start'])
+        .default('start')
+        .describe('`install`: in a new directory; `start`: before every start'),
+    }),
+  )
   .max(16);

@@ -39,6 +39,8 @@ export interface RootPaths {
   readonly downloads: string;
   /** Uploads under way. */
   readonly uploads: string;
+  /** The usage of instances over the last day. */
+  readonly usage: string;
   /** Data that extensions keep between starts. */
   readonly extensionData: string;
   /** Keys and certificates of the cluster. The directory is made with its first file. */
@@ -75,8 +77,8 @@ export async function prepareRoot(root: string): Promise<RootPaths> {
   for (const directory of [extensions, logs, instanceLogs]) await provide(directory);
   await provide(running, { made: 0o700 });
   await closeRunning(running);
-  const { sockets, store, templateCache, storages, downloads, uploads, extensionData } = paths;
-  for (const directory of [sockets, store, templateCache, storages, downloads, uploads, extensionData])
+  const { sockets, store, templateCache, storages, downloads, uploads, usage, extensionData } = paths;
+  for (const directory of [sockets, store, templateCache, storages, downloads, uploads, usage, extensionData])
     await provide(directory, { made: 0o700, demanded: 0o700 });
   await refuseIfOpen(paths.adminKey, 0o600);
   await refuseIfOpen(paths.cluster, 0o700);
@@ -103,6 +105,7 @@ function pathsUnder(root: string, rootId: string, hidden: Pick<RootPaths, 'socke
     storages: join(data, 'storages'),
     downloads: join(data, 'downloads'),
     uploads: join(data, 'uploads'),
+    usage: join(data, 'usage'),
     extensionData: join(data, 'extensions'),
     cluster: join(data, 'cluster'),
     adminKey: join(data, 'admin.key'),

@@ -26,8 +26,9 @@ import type { DrainProgress } from '../model/node-drain.js';
 import type { RolloutRecord } from '../model/rollout.js';
 import type { InstanceUsage } from '../model/run/instance-usage.js';
 import type { KeptDirectory } from '../model/run/left-directory.js';
-import type { ShownWebhook } from '../model/webhook.js';
+import type { UsageQuestion, UsageSeries } from '../model/run/usage-series.js';
 import type { Timetable } from '../model/schedule.js';
+import type { ShownWebhook } from '../model/webhook.js';
 import type { InstanceCounts } from '../state/instance-counts.js';
 import type { UnreadableRecord } from '../state/master-state.js';
 import type { LookupReader } from '../store/lookup.js';
@@ -97,6 +98,8 @@ export interface Reads {
   usageOf(id: string): InstanceUsage | undefined;
   /** The sum of the usage of a node's instances; undefined: the node has measured nothing. */
   usageOfNode(nodeId: string): InstanceUsage | undefined;
+  /** Asks a node for the usage of the last day. Throws errors whose text an operator may read. */
+  usageOver(nodeId: string, question: UsageQuestion, signal: AbortSignal): Promise<readonly UsageSeries[]>;
   /** The progress of a node's drain; undefined: the node is not being drained. */
   drainOf(nodeId: string): DrainProgress | undefined;
   /** The present counts of minimum-service; undefined: there is no such configuration. */

@@ -13,8 +13,8 @@ import { hasEndedByItself, type InstanceRecord, type InstanceState, instanceOf }
 import { type InstanceWord, wordOf } from '../model/instance-word.js';
 import type { NodeRecord } from '../model/node.js';
 import type { RolloutRecord } from '../model/rollout.js';
-import type { NoticeRecord } from '../model/webhook.js';
 import type { Timetable } from '../model/schedule.js';
+import type { NoticeRecord } from '../model/webhook.js';
 import { decoderOf } from '../store/decoder.js';
 import { EPOCH_BASE, lineOf, type StoreLine } from '../store/epoch-base.js';
 import { instanceKey, nodeKey, PREFIX, rolloutKey, timetableKey } from '../store/keys.js';

@@ -36,6 +36,7 @@ const OPERATION_IDS: Readonly<Record<string, string>> = {
   'GET /instances/:id/attach': 'attachToInstance',
   'GET /instances/:id/runs': 'getInstanceRuns',
   'GET /instances/:id/usage': 'getInstanceUsage',
+  'GET /usage': 'getUsage',
   'GET /instances/:id/why': 'explainInstance',
   'PUT /instances/:id/state': 'reportInstanceState',
   'PATCH /instances/:id/lifecycle': 'changeInstanceLifecycle',
@@ -135,7 +136,7 @@ export const TAGS: readonly Tag[] = [
     name: 'Cluster',
     description:
       'The nodes that hold instances, the tokens with which they join, and the cluster as a whole.',
-    segments: ['cluster'],
+    segments: ['cluster', 'usage'],
   },
   { name: 'Instances', description: 'Processes made from configurations.', segments: ['instances'] },
   {

@@ -24,6 +24,7 @@ import { scheduleRoutes } from './schedule-routes.js';
 import { sessionRoutes } from './session-routes.js';
 import { signInRoutes } from './sign-in-routes.js';
 import { templateRoutes } from './template-routes.js';
+import { usageRoutes } from './usage-routes.js';
 import { whyRoutes } from './why-routes.js';
 
 export function apiRoutes(dependencies: ApiDependencies): readonly Route[] {
@@ -51,6 +52,7 @@ export function apiRoutes(dependencies: ApiDependencies): readonly Route[] {
     ...auditRoutes,
     ...eventRoutes,
     ...discoveryRoutes,
+    ...usageRoutes,
     ...commandRoutes,
     ...whyRoutes,
     ...historyRoutes,

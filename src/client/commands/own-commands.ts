@@ -256,22 +256,33 @@ function addExits(program: Command, host: ClientHost): void {
     },
   );
 }
+const DAY_MS = 86_400_000;
 
 function addTop(program: Command, host: ClientHost): void {
   const command = program
     .command('top [configuration]')
     .description('what instances use of CPU and memory; live on a terminal, else once')
     .addOption(new Option('--sort <by>', 'what the most is of').choices(['cpu', 'memory']).default('cpu'))
-    .option('--once', 'also on a terminal');
+    .option('--once', 'also on a terminal')
+    .option(
+      '--since <age>',
+      'what they used in the time from then on, at most 1d: 30m, 6h',
+      lengthOfTime(DAY_MS, 'It must be an age of at most a day, such as 30m, 6h or 1d.'),
+    );
   host.addShown(command);
   command.action(
     async (
       configuration: string | undefined,
-      options: ClientOptions & { sort: 'cpu' | 'memory'; once?: true },
+      options: ClientOptions & { sort: 'cpu' | 'memory'; once?: true; since?: number },
     ) => {
-      const { top } = await import('../live/top.js');
-      const { output: format, once = false, sort } = options;
+      const { pastTop, top } = await import('../live/top.js');
+      const { output: format, once = false, sort, since } = options;
       const { stdout } = host.surroundings;
+      if (since !== undefined) {
+        const wanted = { configuration, sort, format, since, columns: host.screen.columns };
+        await pastTop(await host.open(options), wanted, await host.liveOutput());
+        return;
+      }
       const isLive = stdout.isTTY === true && !once && (format === 'table' || format === 'wide');
       const terminal = isLive ? stdout : undefined;
       await top(await host.open(options), { configuration, sort, format, terminal }, await host.liveOutput());

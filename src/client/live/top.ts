@@ -1,5 +1,6 @@
 /** `drover top`: the resources that instances use, as measured by their nodes. */
 
+import type { ShownUsage } from '../../api/routes/usage-routes.js';
 import { commandRuns } from '../../command-tree/runs/command-runs.js';
 import { renderTable } from '../../command-tree/table.js';
 import { countText, durationText } from '../../model/words.js';
@@ -13,6 +14,7 @@ import { type LiveView, quietCall, runView } from './live-view.js';
 
 const BYTES_PER_MB = 1024 * 1024;
 const EVERY_MS = 1000;
+const MINUTE_MS = 60_000;
 const HEAD = ['ID', 'CONFIGURATION', 'NODE', 'CPU', 'MEMORY', 'PROCESSES', 'CPU TIME'];
 
 type MeasuredUsage = Topics['usage'];
@@ -50,6 +52,53 @@ export async function top(api: ApiClient, options: TopOptions, output: LiveOutpu
     },
   };
   await runView(api, view, output);
+}
+
+const PAST_HEAD = ['ID', 'CONFIGURATION', 'CPU', 'MEMORY', 'PLAYERS', 'RESTARTS'];
+
+interface PastTopOptions extends Pick<TopOptions, 'configuration' | 'sort' | 'format'> {
+  /** How far back, in milliseconds. */
+  readonly since: number;
+  readonly columns: number | undefined;
+}
+
+/** Prints the usage of a past time once: the average CPU, and the most memory and players. Throws a ClientError. */
+export async function pastTop(api: ApiClient, options: PastTopOptions, output: LiveOutput): Promise<void> {
+  const { configuration, since, sort, format, columns } = options;
+  const named = configuration === undefined ? {} : { configuration };
+  const query = new URLSearchParams({
+    by: 'instance',
+    range: `${Math.max(1, Math.round(since / MINUTE_MS))}m`,
+    ...named,
+  });
+  const { series, missing } = await api.get<ShownUsage>(`/usage?${query}`);
+  const used = series
+    .map(({ instance, configuration, ...figures }) => {
+      const known = (name: keyof typeof figures) => figures[name].filter((value) => value !== null);
+      const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
+      return {
+        instance,
+        configuration,
+        cpuPercent: sum(known('cpuPercent')) / Math.max(1, known('cpuPercent').length),
+        memoryBytes: Math.max(0, ...known('memoryBytes')),
+        players: known('players').length === 0 ? null : Math.max(...known('players')),
+        restarts: sum(known('restarts')),
+      };
+    })
+    .sort((a, b) => (sort === 'cpu' ? b.cpuPercent - a.cpuPercent : b.memoryBytes - a.memoryBytes));
+  const rows = used.map(({ cpuPercent, memoryBytes, players, ...one }) => [
+    ...[one.instance, one.configuration, percentText(cpuPercent), memoryText(memoryBytes)],
+    ...[players, one.restarts],
+  ]);
+  const lacking = missing.map(({ nodeId, why }) => `without node ${nodeId}: ${why}`);
+  const nothing = `nothing was measured in the last ${durationText(since)}`;
+  const shown = {
+    json: () => ({ instances: used, missing }),
+    text: () =>
+      [rows.length === 0 ? nothing : renderTable(PAST_HEAD, rows, { columns }), ...lacking].join('\n'),
+    names: () => used.map(({ instance }) => instance ?? ''),
+  };
+  await output.write(await textOf(shown, format, { columns, now: api.now }));
 }
 
 /** Sorts the highest usage first, and instances without a measurement last. */

@@ -1036,8 +1036,30 @@ describe('Instances and the serving node', () => {
     const { status, json } = await world.call(`GET /instances/${id}/usage`);
     expect([status, json]).toEqual([
       200,
-      { instanceId: id, everyMs: 15_000, at: [], cpuPercent: [], memoryBytes: [], players: [] },
+      { instanceId: id, everyMs: 60_000, at: [], cpuPercent: [], memoryBytes: [], players: [] },
     ]);
+  });
+
+  it('GET /usage: 200, partly where a node does not answer; 400 for a range over a day, 404 for what is not there', async () => {
+    const id = await oneInstance();
+    for (const of of [
+      '',
+      `instance=${id}`,
+      'configuration=lobby',
+      'node=alpha',
+      'range=1d&by=configuration',
+    ]) {
+      const { status, json } = await world.call(`GET /usage?${of}`);
+      // The nodes of this world are of a version that keeps no usage.
+      const missing = [{ nodeId: 'alpha', why: expect.stringContaining('update it') }];
+      expect([status, json]).toMatchObject([
+        200,
+        { everyMs: expect.any(Number), at: [], series: [], missing },
+      ]);
+    }
+    expect((await world.call('GET /usage?range=2d')).status).toBe(400);
+    for (const of of ['instance=aaaaaa', 'configuration=cats', 'node=omega'])
+      expect((await world.call(`GET /usage?${of}`)).status).toBe(404);
   });
 
   it('GET /instances/{id}/runs: 200, the run that is up and how the last ones ended; 503 without its node', async () => {

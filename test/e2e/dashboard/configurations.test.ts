@@ -1,7 +1,6 @@
 /** The configurations in the dashboard: made, edited, broken, changed by somebody else meanwhile. Needs `npm run build`. */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Page } from 'playwright-core';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { CHROMIUM } from '../../support/dashboard/browser.js';
 import type {
@@ -10,6 +9,7 @@ import type {
   Provoked,
 } from '../../support/dashboard/dashboard-page.js';
 import { type SharedDashboard, shareDashboard } from '../../support/dashboard/shared-dashboard.js';
+import { typeOver } from '../../support/dashboard/type-over.js';
 
 describe.skipIf(CHROMIUM === undefined)('configurations in Chromium (skipped where there is none)', () => {
   let shared: SharedDashboard;
@@ -161,15 +161,3 @@ describe.skipIf(CHROMIUM === undefined)('configurations in Chromium (skipped whe
     return JSON.parse(readFileSync(join(shared.daemon.paths.configurations, `${name}.json`), 'utf8'));
   }
 });
-
-/** Selects a text of the editor and types another over it, as a person does. */
-async function typeOver(page: Page, old: string, next: string): Promise<void> {
-  await page.locator('.cm-line').filter({ hasText: old }).first().waitFor();
-  await page.locator('.cm-content').click();
-  await page.keyboard.press('Control+f');
-  await page.getByRole('textbox', { name: 'Find' }).waitFor();
-  await page.keyboard.type(old);
-  await page.keyboard.press('Enter');
-  await page.keyboard.press('Escape');
-  await page.keyboard.type(next);
-}

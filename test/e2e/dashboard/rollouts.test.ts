@@ -8,6 +8,7 @@ import { CHROMIUM } from '../../support/dashboard/browser.js';
 import type { DashboardPage } from '../../support/dashboard/dashboard-page.js';
 import { SIZES, THEMES } from '../../support/dashboard/every-screen.js';
 import { type SharedDashboard, shareDashboard } from '../../support/dashboard/shared-dashboard.js';
+import { typeOver } from '../../support/dashboard/type-over.js';
 import { until } from '../../support/until.js';
 
 const ROLLING = { strategy: 'rolling', minReadySeconds: 0 } as const;
@@ -29,8 +30,16 @@ describe.skipIf(CHROMIUM === undefined)('rollouts in Chromium (skipped where the
     await rowsWith(page, 'Online').nth(1).waitFor();
     expect(await panel.count()).toBe(0);
 
-    configure('sleep 2000', fields);
+    await page.getByRole('link', { name: 'Edit', exact: true }).click();
+    await typeOver(page, 'sleep 1000', 'sleep 2000');
+    await page.getByRole('button', { name: 'Review and save' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
+    // The page goes to the rollout by itself.
     await panel.getByText('Waits for promotion').waitFor();
+    const cells = panel.getByRole('list', { name: 'Instances of the rollout' });
+    await expect
+      .poll(() => cells.getByRole('link').allInnerTexts())
+      .toContainEqual(expect.stringContaining('healthy'));
     await lookAt(dashboard, 'rollout-canary');
     await panel.getByRole('button', { name: 'Pause' }).focus();
     await page.keyboard.press('Enter');

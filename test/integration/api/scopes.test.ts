@@ -63,6 +63,7 @@ READ GET /templates/:group/:name/files -
 READ GET /templates/:group/:name/files/* -
 READ GET /templates/:group/:name/users -
 READ GET /templates/sync -
+READ GET /usage filtered
 READ GET /watch filtered
 READ GET /webhooks -
 READ GET /whoami filtered

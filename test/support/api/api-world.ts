@@ -61,6 +61,7 @@ import { type RolloutRecord, rolloutRecordSchema } from '../../../src/model/roll
 import type { InstanceUsage } from '../../../src/model/run/instance-usage.js';
 import { timetableSchema } from '../../../src/model/schedule.js';
 import type { Forecaster } from '../../../src/operations/plan/forecast.js';
+import type { Reads } from '../../../src/operations/reads.js';
 import type { StateReport } from '../../../src/state/instance-changes.js';
 import { InstanceCounts } from '../../../src/state/instance-counts.js';
 import { NodeWriter } from '../../../src/state/node-writes.js';
@@ -256,6 +257,8 @@ export class ApiWorld {
   readonly usages = new Map<string, InstanceUsage>();
   /** The drains of nodes, by node. */
   readonly drains = new Map<string, DrainProgress>();
+  /** The answer of a node about the usage of the last day; a test may replace it. */
+  usageOver: Reads['usageOver'] = async () => [];
   /** The usage of instances, by instance. */
   readonly instanceUsages = new Map<string, InstanceUsage>();
   readonly fileErrors: ConfigurationFileError[] = [];
@@ -548,6 +551,7 @@ export class ApiWorld {
       templateSync: this.templates.sync,
       beats: this.beats,
       leftOn: async () => [],
+      usageOver: (nodeId, question, signal) => this.usageOver(nodeId, question, signal),
       usedOf: (nodeId) => this.#usedOf(nodeId),
       drainOf: (nodeId) => this.drains.get(nodeId),
       serviceOf: () => undefined,

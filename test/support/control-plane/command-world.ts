@@ -17,6 +17,7 @@ import type { CommandSession } from '../../../src/api/http/command-runner.js';
 import { ApiServer } from '../../../src/api/server.js';
 import { askForLeftDirectories } from '../../../src/channel/services/left-directories.js';
 import { type LogPart, NO_LOG } from '../../../src/channel/services/log-ranges.js';
+import { askForUsage } from '../../../src/channel/services/usage-day.js';
 import { JoinTokens } from '../../../src/channel/trust/join-tokens.js';
 import type { ConfigurationFiles } from '../../../src/configuration-files/configuration-files.js';
 import { Commands } from '../../../src/console/commands.js';
@@ -297,7 +298,9 @@ export class CommandWorld {
       explainer: master.explainer(this.files),
       extensions: { list: () => this.extensions, commands: () => this.extensionCommands },
       beats: master.beats,
+      events: state.events,
       leftOn: async (nodeId, id, signal) => askForLeftDirectories(master.callsOf(nodeId), { id }, signal),
+      usageOver: async (nodeId, question, signal) => askForUsage(master.callsOf(nodeId), question, signal),
       usedOf: (nodeId) => master.usedOf(nodeId),
       usageOf: (id) => master.usageOf(id),
       drainOf: (nodeId) => master.term?.controllers.drains.progressOf(nodeId),

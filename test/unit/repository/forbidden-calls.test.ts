@@ -45,7 +45,7 @@ const RULES: readonly Rule[] = [
       /\b[gs]et(?:FullYear|Month|Date|Day|Hours|Minutes|TimezoneOffset)\(|\bto(?:Time|Date|Locale\w*)String\(|new Date\(\d+,|DateTimeFormat|translateTime/,
     except: [
       'src/dashboard/parts/times.ts',
-      'src/dashboard/screens/instance/usage/chart.tsx',
+      'src/dashboard/parts/usage/chart.tsx',
       'src/telemetry/logger.ts',
       'src/templates/library/pack-zip.ts',
     ],

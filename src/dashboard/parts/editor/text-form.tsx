@@ -79,11 +79,13 @@ function noteOf({ edited }: Editing): string | null {
   return edited.wasRestored && edited.isDirty.value ? parts.unsavedRestored : null;
 }
 
-/** Returns a function that waits for a save, and says when the text is stored. */
-export function useSaved(sentence: string): (saving: Promise<boolean>) => Promise<void> {
+/** Returns a function that waits for a save, and says when the text is stored. It returns whether it is. */
+export function useSaved(sentence: string): (saving: Promise<boolean>) => Promise<boolean> {
   const { toasts } = useServices();
   return async (saving) => {
-    if ((await toasts.run(saving)) === true) toasts.done(sentence);
+    const isSaved = (await toasts.run(saving)) === true;
+    if (isSaved) toasts.done(sentence);
+    return isSaved;
   };
 }
 

@@ -1,15 +1,19 @@
-/** The actions Scale and Delete. Each says what it will do before it does it. */
+/** The actions on a configuration. Each that ends something says what it will do before it does it. */
 import { useSignal } from '@preact/signals';
 import { surplusOf } from '../../../model/plain/surplus.js';
 import type { ConfigurationContent } from '../../../operations/configuration-content.js';
 import type { Topics } from '../../../watch-client/topics.js';
 import { apiPath } from '../../api/api-client.js';
-import { Confirm, DialogButton, FormDialog } from '../../parts/dialog.js';
+import { Button } from '../../parts/button.js';
+import { Confirm, ConfirmButton, DialogButton, FormDialog } from '../../parts/dialog.js';
 import { TextInput } from '../../parts/form.js';
 import { useEntries, useServices } from '../../services/services.js';
+import { CreateDialog } from './create.js';
+import type { ConfigurationRow } from './rows.js';
 import { text } from './text.js';
 
 interface ActionsProps {
+  readonly rows: readonly ConfigurationRow[];
   readonly entry: Topics['configurations'];
 }
 
@@ -17,14 +21,43 @@ const MOST_NAMES = 200;
 const MOST_INSTANCES = 100_000;
 
 export function Actions(props: ActionsProps) {
-  const { session } = useServices();
-  if (!session.can('CONFIGURE')) return null;
+  const { api, session, toasts } = useServices();
+  const { name } = props.entry;
+  const names = useOwnNames(name);
+  const add = (): void =>
+    void toasts.run(api.post('/instances', { body: { configurationName: name } }), () => text.added(name));
   return (
     <>
-      <DialogButton dialog={(onClose) => <Scale {...props} onClose={onClose} />}>{text.scale}</DialogButton>
-      <DialogButton kind="risky" dialog={(onClose) => <Remove {...props} onClose={onClose} />}>
-        {text.remove}
-      </DialogButton>
+      {session.can('OPERATE') && (
+        <>
+          <Button onPress={add}>{text.add}</Button>
+          <ConfirmButton
+            title={text.restartTitle(name)}
+            explanation={text.restartExplanation}
+            names={names}
+            action={text.restart}
+            onConfirm={async () => {
+              await api.post(`${apiPath('configurations', name)}/restart`);
+              toasts.done(text.restarted(name));
+            }}
+          />
+        </>
+      )}
+      {session.can('CONFIGURE') && (
+        <>
+          <DialogButton
+            dialog={(onClose) => <CreateDialog rows={props.rows} copyOf={name} onClose={onClose} />}
+          >
+            {text.duplicate}
+          </DialogButton>
+          <DialogButton dialog={(onClose) => <Scale {...props} onClose={onClose} />}>
+            {text.scale}
+          </DialogButton>
+          <DialogButton kind="risky" dialog={(onClose) => <Remove {...props} onClose={onClose} />}>
+            {text.remove}
+          </DialogButton>
+        </>
+      )}
     </>
   );
 }
@@ -88,11 +121,17 @@ function faultOf(wanted: string, most: number | undefined): string | null {
   return most !== undefined && count > most ? text.scaleOver(most) : null;
 }
 
+/** The ids of the instances of a configuration, as many as a dialog shows. */
+function useOwnNames(name: string): string[] {
+  const own = [...useEntries('instances').values()].filter((one) => one.configurationName === name);
+  const more = own.length > MOST_NAMES ? [text.removedMore(own.length - MOST_NAMES)] : [];
+  return [...own.slice(0, MOST_NAMES).map(({ id }) => id), ...more];
+}
+
 function Remove({ entry: { name, revision, file }, onClose }: DialogProps) {
   const { api, toasts, router } = useServices();
-  const own = [...useEntries('instances').values()].filter((one) => one.configurationName === name);
-  const ids = own.slice(0, MOST_NAMES).map(({ id }) => id);
-  const more = own.length > MOST_NAMES ? [text.removedMore(own.length - MOST_NAMES)] : [];
+  const names = useOwnNames(name);
+  const count = [...useEntries('instances').values()].filter((one) => one.configurationName === name).length;
   const remove = async (): Promise<void> => {
     await api.delete(apiPath('configurations', name), { headers: { 'if-match': `"${revision}"` } });
     toasts.done(text.removed(name));
@@ -101,8 +140,8 @@ function Remove({ entry: { name, revision, file }, onClose }: DialogProps) {
   return (
     <Confirm
       title={text.removeTitle(name)}
-      explanation={text.removeExplanation(own.length)}
-      names={own.length === 0 ? [file] : [...ids, ...more]}
+      explanation={text.removeExplanation(count)}
+      names={count === 0 ? [file] : names}
       action={text.remove}
       isDanger
       onConfirm={remove}

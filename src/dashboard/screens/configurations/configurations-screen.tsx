@@ -53,7 +53,7 @@ function ConfigurationPage({ name, tab }: { readonly name: string; readonly tab:
       about={
         row === undefined ? <Badge tone="busy" label={text.isNew} /> : <HealthBadge health={row.health} />
       }
-      actions={row?.entry && <Actions entry={row.entry} />}
+      actions={row?.entry && <Actions entry={row.entry} rows={rows} />}
     >
       {error !== null && <Failure error={error} onRetry={again} />}
       {row !== undefined && (

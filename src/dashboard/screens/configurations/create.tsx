@@ -10,14 +10,16 @@ const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 const COPY = 'copy:';
 
 interface CreateProps {
-  readonly rows: readonly ConfigurationRow[];
+  readonly rows: readonly Pick<ConfigurationRow, 'name' | 'entry'>[];
+  /** The configuration to copy. Absent: the person chooses what it begins with. */
+  readonly copyOf?: string;
   readonly onClose: () => void;
 }
 
-export function CreateDialog({ rows, onClose }: CreateProps) {
+export function CreateDialog({ rows, copyOf, onClose }: CreateProps) {
   const { router } = useServices();
   const name = useSignal('');
-  const from = useSignal('game');
+  const from = useSignal(copyOf === undefined ? 'game' : COPY + copyOf);
   const there = rows.filter(({ entry }) => entry !== null).map((row) => row.name);
   const fault = faultOf(name.value, there);
   const go = async (): Promise<void> => {
@@ -26,7 +28,7 @@ export function CreateDialog({ rows, onClose }: CreateProps) {
   };
   return (
     <FormDialog
-      title={text.create}
+      title={copyOf === undefined ? text.create : text.duplicateTitle(copyOf)}
       action={text.createGo}
       isFaulty={fault !== null}
       onSubmit={go}
@@ -40,15 +42,17 @@ export function CreateDialog({ rows, onClose }: CreateProps) {
         isMono
         hasFocus
       />
-      <Choice
-        label={text.createFrom}
-        hint={text.createHint}
-        value={from}
-        options={[
-          ...Object.entries(text.examples).map(([value, label]) => ({ value, label })),
-          ...there.map((one) => ({ value: COPY + one, label: text.copyOf(one) })),
-        ]}
-      />
+      {copyOf === undefined && (
+        <Choice
+          label={text.createFrom}
+          hint={text.createHint}
+          value={from}
+          options={[
+            ...Object.entries(text.examples).map(([value, label]) => ({ value, label })),
+            ...there.map((one) => ({ value: COPY + one, label: text.copyOf(one) })),
+          ]}
+        />
+      )}
     </FormDialog>
   );
 }

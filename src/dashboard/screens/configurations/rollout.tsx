@@ -1,5 +1,6 @@
 /** A rollout that is not complete: its progress, what holds it up, and the actions on it. */
 import { useSignal } from '@preact/signals';
+import type { InstanceInfo } from '../../../model/instance.js';
 import type { ShownRollout } from '../../../operations/rollouts/rollouts.js';
 import { apiPath } from '../../api/api-client.js';
 import { Button, ButtonLink } from '../../parts/button.js';
@@ -8,8 +9,12 @@ import { Panel } from '../../parts/page.js';
 import { Badge, type Tone } from '../../parts/state-badge.js';
 import { withCommands } from '../../parts/words/with-commands.js';
 import { hrefOf } from '../../router/place.js';
-import { useServices } from '../../services/services.js';
+import { useEntries, useServices } from '../../services/services.js';
 import { text } from './text.js';
+
+interface RolloutProps {
+  readonly rollout: ShownRollout;
+}
 
 type Action = keyof typeof text.rolloutActions;
 
@@ -25,7 +30,41 @@ const SHOWN: Readonly<
   complete: { tone: 'good', actions: [] },
 };
 
-export function RolloutPanel({ rollout }: { readonly rollout: ShownRollout }) {
+const MOST_CELLS = 200;
+const CELL_TONES = { old: 'still', new: 'busy', good: 'good' } as const;
+
+/** The instances as cells: old ones, new ones, and those that are good. Each leads to its instance. */
+function Cells({ rollout }: RolloutProps) {
+  const { configurationName, from, to, isHeldBack, cause, counts, since } = rollout;
+  const isRemade = cause === 'restart' || cause === 'templates';
+  let good = counts.good;
+  const kindOf = (one: InstanceInfo): keyof typeof CELL_TONES => {
+    const isOther = one.configurationRevision !== (isHeldBack ? from : to);
+    // A restart keeps the content: what was created before it is old.
+    if (isOther || (isRemade && one.createdAt < since)) return 'old';
+    return one.state === 'ONLINE' && good-- > 0 ? 'good' : 'new';
+  };
+  const own = [...useEntries('instances').values()].filter(
+    (one) => one.configurationName === configurationName && one.state !== 'STOPPED',
+  );
+  return (
+    <ul class="inline" aria-label={text.rolloutCells}>
+      {own
+        .sort((a, b) => a.createdAt - b.createdAt)
+        .slice(0, MOST_CELLS)
+        .map((one) => ({ id: one.id, kind: kindOf(one) }))
+        .map(({ id, kind }) => (
+          <li key={id}>
+            <a href={hrefOf(['instances', id])} title={id}>
+              <Badge tone={CELL_TONES[kind]} label={text.rolloutCell[kind]} />
+            </a>
+          </li>
+        ))}
+    </ul>
+  );
+}
+
+export function RolloutPanel({ rollout }: RolloutProps) {
   const { api, session, toasts } = useServices();
   const askedIn = useSignal<ShownRollout['state'] | null>(null);
   const { configurationName: name, state, counts, message, isHeldBack, failure } = rollout;
@@ -48,6 +87,7 @@ export function RolloutPanel({ rollout }: { readonly rollout: ShownRollout }) {
             text={text.rolloutProgress(counts)}
           />
         )}
+        <Cells rollout={rollout} />
         {message !== null && (
           <p>
             <bdi>{withCommands(message)}</bdi>

@@ -11,6 +11,7 @@ import { Empty } from '../../parts/notes.js';
 import { Fact, Panel } from '../../parts/page.js';
 import { PendingActions } from '../../parts/pending-actions.js';
 import { Time } from '../../parts/time.js';
+import { UsageCharts } from '../../parts/usage/usage-charts.js';
 import { WhyPanel } from '../../parts/why-panel.js';
 import { hrefOf } from '../../router/place.js';
 import { useEntries, useOrderedList, useTopic } from '../../services/services.js';
@@ -38,6 +39,7 @@ export function StateTab({ row }: { readonly row: ConfigurationRow }) {
       </div>
       <Ends name={row.name} />
       {(entry !== null || row.instances > 0) && <Instances row={row} rollout={rollout} />}
+      {(entry !== null || row.instances > 0) && <UsageCharts of={{ configuration: row.name }} />}
     </>
   );
 }

@@ -61,6 +61,16 @@ export const text = {
   resetAll: 'Reset all to the file',
   wasReset: 'The file counts again.',
 
+  add: 'New instance',
+  added: (name: string) => `One more instance of ${name} is created.`,
+  restart: 'Restart all',
+  restartTitle: (name: string) => `Restart all instances of ${name}?`,
+  restartExplanation:
+    'Each is replaced by a new one of the same content, step by step, as in a rollout. These are replaced:',
+  restarted: (name: string) => `${name} restarts, one instance after the other.`,
+  duplicate: 'Duplicate',
+  duplicateTitle: (name: string) => `Duplicate ${name}`,
+
   scale: 'Scale',
   scaleTitle: (name: string) => `How many of ${name}?`,
   scaleLabel: 'At least so many instances',
@@ -91,6 +101,8 @@ export const text = {
     'rolled-back': 'Rolled back',
     complete: 'Complete',
   },
+  rolloutCells: 'Instances of the rollout',
+  rolloutCell: { old: 'old', new: 'new', good: 'healthy' },
   rolloutGood: 'Healthy',
   rolloutProgress: ({ good, total, outdated, waiting }: ShownRollout['counts']) =>
     [

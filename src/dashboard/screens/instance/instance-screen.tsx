@@ -4,7 +4,7 @@ import type { InstanceLog } from '../../../api/routes/instances/log-routes.js';
 import type { InstanceExplanation } from '../../../explain/explanation.js';
 import type { InstanceInfo } from '../../../model/instance.js';
 import { apiPath, ifThere } from '../../api/api-client.js';
-import { addressOf } from '../../parts/amounts.js';
+import { addressOf, cores, megabytes } from '../../parts/amounts.js';
 import { ButtonLink } from '../../parts/button.js';
 import { CopyValue } from '../../parts/copy-button.js';
 import { Empty, Failure } from '../../parts/notes.js';
@@ -13,6 +13,7 @@ import { PendingActions } from '../../parts/pending-actions.js';
 import { InstanceBadge } from '../../parts/state-badge.js';
 import { Up } from '../../parts/time.js';
 import { countedDown } from '../../parts/times.js';
+import { type Measure, UsageCharts } from '../../parts/usage/usage-charts.js';
 import { useMedia } from '../../parts/use-phone.js';
 import { hrefOf } from '../../router/place.js';
 import { useAsked, useServices, useTopic } from '../../services/services.js';
@@ -25,7 +26,6 @@ import { LogTab, lineOf } from './log/log-tab.js';
 import { RunsPanel } from './runs-panel.js';
 import { TerminalTab } from './terminal/terminal-tab.js';
 import { text } from './text.js';
-import { UsagePanel } from './usage/usage-panel.js';
 import { InstanceWhy } from './why-panel.js';
 
 type TabName = Exclude<keyof typeof text.tabs, 'label'>;
@@ -198,6 +198,7 @@ function Content(props: { readonly tab: TabName; readonly instance: InstanceInfo
   const isWide = useMedia(WIDE).value;
   const { id, state } = instance;
   const isRunning = state === 'ONLINE' || state === 'CREATING';
+  const aboutOf = (measure: Measure): string => shareOf(instance, measure);
   switch (tab) {
     case 'log':
       return (
@@ -205,13 +206,13 @@ function Content(props: { readonly tab: TabName; readonly instance: InstanceInfo
           <LogTab instance={instance} feed={feed} isRunning={isRunning} isOver={false} />
           {isWide && (
             <aside class="instance-side" aria-label={text.usage.title}>
-              <UsagePanel instance={instance} isNarrow />
+              <UsageCharts of={{ instance: id }} isNarrow about={aboutOf} />
             </aside>
           )}
         </div>
       );
     case 'usage':
-      return <UsagePanel instance={instance} isNarrow={false} />;
+      return <UsageCharts of={{ instance: id }} about={aboutOf} />;
     case 'why':
       return <InstanceWhy instance={instance} />;
     case 'runs':
@@ -220,5 +221,18 @@ function Content(props: { readonly tab: TabName; readonly instance: InstanceInfo
       return <DetailsPanel instance={instance} />;
     case 'terminal':
       return <TerminalTab id={id} isRunning={isRunning} />;
+  }
+}
+
+/** The whole that a measured value is a share of. */
+function shareOf(instance: InstanceInfo, measure: Measure): string {
+  const { allocatedCpu, allocatedRamMB, maxPlayers } = instance;
+  switch (measure) {
+    case 'cpuPercent':
+      return allocatedCpu > 0 ? text.usage.ofReserved(cores(allocatedCpu)) : text.usage.oneCore;
+    case 'memoryBytes':
+      return text.usage.ofReserved(megabytes(allocatedRamMB));
+    case 'players':
+      return maxPlayers === null ? '' : text.usage.ofPlayers(maxPlayers);
   }
 }

@@ -4,6 +4,7 @@ import { HEALTH_TONES } from '../../../explain/health-states.js';
 import { count } from '../../parts/amounts.js';
 import { Empty, Failure } from '../../parts/notes.js';
 import { Page, Panel } from '../../parts/page.js';
+import { UsageCharts } from '../../parts/usage/usage-charts.js';
 import { useAsked, useEntries, useRound, useServices, useTopic } from '../../services/services.js';
 import { NOT_READ, readClusterState } from './cluster-state.js';
 import { ConcernList } from './concern-list.js';
@@ -47,6 +48,7 @@ export function Screen() {
           <NoConcern isLoaded={isLoaded} isNew={instances.size === 0} />
         )}
       </Panel>
+      {isLoaded && instances.size > 0 && <UsageCharts range="1d" />}
       {isLoaded && (
         <Panel title={text.lastEvents}>
           <EventList />

@@ -1,4 +1,5 @@
 /** The configurations as tiles, the worst first: what each is like, how many of it run, and what they use. */
+import type { ShownUsage } from '../../../api/routes/usage-routes.js';
 import type { ConfigurationHealth } from '../../../explain/concerns.js';
 import { byHealth, HEALTH_TONES } from '../../../explain/health-states.js';
 import type { InstanceInfo } from '../../../model/instance.js';
@@ -6,13 +7,16 @@ import type { Topics } from '../../../watch-client/topics.js';
 import { BYTES_IN_MB, count, megabytes, NOTHING } from '../../parts/amounts.js';
 import { ButtonLink } from '../../parts/button.js';
 import { Icon } from '../../parts/icon.js';
+import { Sparkline } from '../../parts/usage/sparkline.js';
+import { isKnown } from '../../parts/usage/usage-charts.js';
 import { hrefOf } from '../../router/place.js';
-import { useEntries } from '../../services/services.js';
+import { useAsked, useEntries, useRound } from '../../services/services.js';
 import { iconOf } from './attention.js';
 import { text } from './text.js';
 
 /** Nobody looks over more tiles; the list of configurations has them all. */
 const MOST = 40;
+const LINES_EVERY_MS = 15 * 60_000;
 
 export function Wall({ configurations }: { readonly configurations: Iterable<ConfigurationHealth> }) {
   const instances = Map.groupBy(useEntries('instances').values(), (one) => one.configurationName);
@@ -21,6 +25,7 @@ export function Wall({ configurations }: { readonly configurations: Iterable<Con
     (a, b) => byHealth(a.health.state, b.health.state) || (a.name < b.name ? -1 : 1),
   );
   const more = sorted.length - MOST;
+  const lines = useLines();
   return (
     <div class="wall">
       {sorted.slice(0, MOST).map((one) => (
@@ -29,6 +34,7 @@ export function Wall({ configurations }: { readonly configurations: Iterable<Con
           configuration={one}
           instances={instances.get(one.name) ?? []}
           usage={usage.get(one.name) ?? []}
+          line={lines.get(one.name)}
         />
       ))}
       {more > 0 && <ButtonLink href={hrefOf(['configurations'])}>{text.more(more)}</ButtonLink>}
@@ -36,13 +42,29 @@ export function Wall({ configurations }: { readonly configurations: Iterable<Con
   );
 }
 
+/** The players of each configuration over the past hours, or its CPU where players are not known. */
+function useLines(): ReadonlyMap<string, NonNullable<TileProps['line']>> {
+  const asked = useAsked(
+    (api, signal) => api.get<ShownUsage>('/usage', { signal, query: { by: 'configuration', range: '6h' } }),
+    [useRound(LINES_EVERY_MS)],
+  );
+  return new Map(
+    asked.value.value?.series.map((one) => [
+      one.configuration ?? '',
+      isKnown(one.players) ? one.players : one.cpuPercent,
+    ]),
+  );
+}
+
 interface TileProps {
   readonly configuration: ConfigurationHealth;
   readonly instances: readonly InstanceInfo[];
   readonly usage: readonly Topics['usage'][];
+  /** The past hours; undefined: not known. */
+  readonly line: readonly (number | null)[] | undefined;
 }
 
-function Tile({ configuration: { name, online, minimum, health }, instances, usage }: TileProps) {
+function Tile({ configuration: { name, online, minimum, health }, instances, usage, line }: TileProps) {
   const tone = HEALTH_TONES[health.state];
   const players = instances.reduce((sum, one) => sum + (one.players ?? 0), 0);
   const cpu = usage.reduce((sum, { cpuPercent }) => sum + (cpuPercent ?? 0), 0);
@@ -60,6 +82,7 @@ function Tile({ configuration: { name, online, minimum, health }, instances, usa
           {health.text}
         </span>
       </span>
+      {line !== undefined && <Sparkline values={line} />}
       {tone === 'bad' && health.detail !== null ? (
         <span class="cut tile-why mono">{health.detail}</span>
       ) : (

@@ -1,5 +1,6 @@
 /** The editor, the list of faults, and the questions before a save. */
 import { useSignal } from '@preact/signals';
+import type { ChangePlan } from '../../../../operations/plan/change-plan.js';
 import type { Fault } from '../../../parts/editor/editor-setup.js';
 import { TextForm, useSaved } from '../../../parts/editor/text-form.js';
 import { Badge } from '../../../parts/state-badge.js';
@@ -22,7 +23,7 @@ interface EditFormProps {
 }
 
 export function EditForm({ name, editing, row, isChangedMeanwhile, fault }: EditFormProps) {
-  const { session, toasts } = useServices();
+  const { router, session, toasts } = useServices();
   const goTo = useSignal<Pick<Fault, 'line' | 'column'> | null>(fault);
   const schema = useAsked((api, signal) => readSchema(api, signal), []).value;
   const finish = useSaved(text.saved(name));
@@ -34,10 +35,16 @@ export function EditForm({ name, editing, row, isChangedMeanwhile, fault }: Edit
     if (first !== undefined) goTo.value = { line: first.line, column: first.column };
     toasts.failed(new Error(text.notSaved(problems)));
   };
+  /** Saves, and shows how the new content replaces instances, if it does. */
+  const save = async ({ configurations }: ChangePlan): Promise<void> => {
+    const isRolledOut = configurations.some(({ effects }) => effects.replace > 0);
+    if ((await finish(editing.save())) && isRolledOut) router.go(['configurations', name]);
+  };
   // Wait for the schema, so that completion works from the first letter. When the schema cannot be loaded, the
   // editor works without completion.
   if (schema.value === undefined && schema.error === null) return <p class="quiet">{parts.loading}</p>;
   const problems = judged?.problems.length;
+  const plan = editing.plan.value;
   return (
     <div class="stack configuration-edit">
       <TextForm
@@ -75,12 +82,12 @@ export function EditForm({ name, editing, row, isChangedMeanwhile, fault }: Edit
           }}
         />
       )}
-      {editing.plan.value !== null && (
+      {plan !== null && (
         <Review
           name={name}
-          plan={editing.plan.value}
+          plan={plan}
           isBusy={editing.isBusy.value}
-          onSave={() => void finish(editing.save())}
+          onSave={() => void save(plan)}
           onClose={() => editing.closeReview()}
         />
       )}

@@ -6,6 +6,7 @@ import { DialogButton } from '../../../parts/dialog.js';
 import { Empty, Failure } from '../../../parts/notes.js';
 import { Page, Panel } from '../../../parts/page.js';
 import { text as parts } from '../../../parts/text.js';
+import { UsageCharts } from '../../../parts/usage/usage-charts.js';
 import { WhyPanel } from '../../../parts/why-panel.js';
 import { withCommands } from '../../../parts/words/with-commands.js';
 import { hrefOf } from '../../../router/place.js';
@@ -81,6 +82,7 @@ function Known({ node, asked }: { readonly node: NodeEntry; readonly asked: Aske
         <DetailsPanel node={node} detail={value} />
         <RuntimesPanel node={node} />
       </div>
+      <UsageCharts of={{ node: nodeId }} />
     </Page>
   );
 }

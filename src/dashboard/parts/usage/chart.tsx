@@ -3,8 +3,8 @@ import type { Signal } from '@preact/signals';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import UPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
-import { useMedia } from '../../../parts/use-phone.js';
-import { useServices } from '../../../services/services.js';
+import { useServices } from '../../services/services.js';
+import { useMedia } from '../use-phone.js';
 
 interface ChartProps {
   readonly label: string;
@@ -16,6 +16,9 @@ interface ChartProps {
   readonly pointed: Signal<number | null>;
   /** The least value that the top of the scale has. */
   readonly least: number;
+  /** When something restarted or was deployed, in Unix milliseconds: vertical lines. */
+  readonly restarts: readonly number[];
+  readonly deploys: readonly number[];
 }
 
 const DARK = '(prefers-color-scheme: dark)';
@@ -24,9 +27,10 @@ const TIME_AXIS_PX = 26;
 const LEAST_SPAN_S = 5 * 60;
 /** A series with fewer samples than this is shown as points. */
 const FEW = 3;
+const LEAST_MARK_GAP_PX = 8;
 
 export function Chart(props: ChartProps) {
-  const { at, values, heightPx, label } = props;
+  const { at, values, heightPx, label, restarts, deploys } = props;
   const host = useRef<HTMLDivElement>(null);
   const plot = useRef<UPlot | null>(null);
   const latest = useRef(props);
@@ -46,17 +50,17 @@ export function Chart(props: ChartProps) {
       drawn.destroy();
     };
   }, [theme, heightPx, at.length < FEW]);
-  useEffect(() => plot.current?.setData(dataOf({ at, values })), [at, values]);
+  useEffect(() => plot.current?.setData(dataOf({ at, values })), [at, values, restarts, deploys]);
   return <div ref={host} class="chart" role="img" aria-label={label} style={{ height: `${heightPx}px` }} />;
 }
 
 function dataOf({ at, values }: Pick<ChartProps, 'at' | 'values'>): UPlot.AlignedData {
-  return [[...at], [...values]];
+  return [at.map((ms) => ms / 1000), [...values]];
 }
 
 function optionsFor(element: HTMLElement, latest: { readonly current: ChartProps }): UPlot.Options {
   const { pointed, heightPx } = latest.current;
-  const { color, borderTopColor, outlineColor, fontFamily } = getComputedStyle(element);
+  const { color, borderTopColor, outlineColor, fontFamily, caretColor } = getComputedStyle(element);
   const axis = {
     stroke: outlineColor,
     grid: { stroke: borderTopColor, width: 1 },
@@ -94,6 +98,13 @@ function optionsFor(element: HTMLElement, latest: { readonly current: ChartProps
       { stroke: color, width: 1.5, fill: faint(color), points: { show: latest.current.at.length < FEW } },
     ],
     hooks: {
+      draw: [
+        (plot) => {
+          const { restarts, deploys } = latest.current;
+          drawMarks(plot, restarts, caretColor);
+          drawMarks(plot, deploys, outlineColor);
+        },
+      ],
       setCursor: [
         ({ cursor }) => {
           pointed.value = cursor.idx ?? null;
@@ -101,6 +112,23 @@ function optionsFor(element: HTMLElement, latest: { readonly current: ChartProps
       ],
     },
   };
+}
+
+/** Draws a dashed line at each instant in view, but no wall of many restarts one after the other. */
+function drawMarks({ ctx, bbox, valToPos }: UPlot, instants: readonly number[], color: string): void {
+  ctx.strokeStyle = color;
+  ctx.setLineDash([3, 3]);
+  ctx.beginPath();
+  let last = bbox.left - LEAST_MARK_GAP_PX;
+  for (const instant of instants) {
+    const x = Math.round(valToPos(instant / 1000, 'x', true));
+    if (x - last < LEAST_MARK_GAP_PX || x > bbox.left + bbox.width) continue;
+    last = x;
+    ctx.moveTo(x, bbox.top);
+    ctx.lineTo(x, bbox.top + bbox.height);
+  }
+  ctx.stroke();
+  ctx.setLineDash([]);
 }
 
 function faint(color: string): string {
