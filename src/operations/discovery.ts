@@ -3,7 +3,7 @@
  * was asked for, or a restart, or a newer content has taken its place. Pure.
  */
 
-import type { Expose } from '../model/expose.js';
+import type { Expose } from '../model/fields/expose.js';
 import { type InstanceRecord, isServing } from '../model/instance.js';
 import { hostPort } from '../model/plain/host-port.js';
 import type { Reads } from './reads.js';

@@ -867,7 +867,7 @@ describe('help', () => {
       'stop',
     ])
       expect(text).toMatch(new RegExp(`^${command.replace(/[[\]|.]/g, '\\$&')} {2,}\\S`, 'm'));
-    expect(await world.json('help')).toHaveLength(59);
+    expect(await world.json('help')).toHaveLength(61);
   });
 
   it('explains a group and a single command', async () => {
