@@ -6,7 +6,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { isObject } from '../model/json-object.js';
 import { type JsonSpan, spansOf, withoutMark } from './json-position.js';
 
-interface Edit {
+/** A part of a text, and the text in its place. */
+export interface Edit {
   readonly start: number;
   readonly end: number;
   readonly text: string;
@@ -15,10 +16,14 @@ interface Edit {
 /** The text with the value `wanted`. `source` is strict JSON with the value `own`, maybe with a byte order mark. */
 export function editJsonText(source: string, own: unknown, wanted: unknown): string {
   const text = withoutMark(source);
-  const edits = [...new JsonTextEditor(text).edits(spansOf(text), own, wanted)];
-  let result = source.slice(0, source.length - text.length);
-  let from = 0;
-  for (const { start, end, text: added } of edits.sort((a, b) => a.start - b.start || a.end - b.end)) {
+  const mark = source.slice(0, source.length - text.length);
+  return mark + withEdits(text, [...new JsonTextEditor(text).edits(spansOf(text), own, wanted)]);
+}
+
+/** The text after edits of parts that do not overlap. */
+export function withEdits(text: string, edits: readonly Edit[]): string {
+  let [result, from] = ['', 0];
+  for (const { start, end, text: added } of edits.toSorted((a, b) => a.start - b.start || a.end - b.end)) {
     result += text.slice(from, start) + added;
     from = end;
   }

@@ -19,7 +19,7 @@ const MOST_KEYS = 256;
 
 const editKeySchema = z
   .string()
-  .regex(/^[^\0\r\n]{1,512}$/, 'key must have 1 to 512 characters, and no line break or NUL character');
+  .regex(/^(?=.*\S)[^\0\r\n]{1,512}$/, 'key must be one line of 1 to 512 characters, not all blank');
 
 const editValueSchema = z.union([
   z

@@ -48,6 +48,19 @@ describe('properties', () => {
     );
   });
 
+  it('take such a line as one with CRLF, and where the file ends in it', () => {
+    expect(edit('properties', 'a=1,\\\r\n  2\r\nb=3\r\n', { a: 'new' })).toBe('a=new\r\nb=3\r\n');
+    expect(edit('properties', 'a=1\nb=C\\:\\\\x\\', { a: 2 })).toBe('a=2\nb=C\\:\\\\x\\');
+  });
+
+  it.each(['b=1\\', 'b=1\\\n', 'b=1\\\r\n'])(
+    'get a missing key behind %j, which would go on in it',
+    (text) => {
+      const end = text.endsWith('\r\n') ? '\r\n' : '\n';
+      expect(edit('properties', text, { a: 2 })).toBe(`b=1\\${end}${end}a=2${end}`);
+    },
+  );
+
   it('keep bytes that are not UTF-8', () => {
     const file = Buffer.from('motd=Grüße\nport=1\n', 'latin1');
     expect(editBytes('properties', file, { port: 2 })).toEqual(Buffer.from('motd=Grüße\nport=2\n', 'latin1'));
@@ -71,6 +84,18 @@ describe('ini', () => {
     );
   });
 
+  it('takes keys with brackets, and headings with a comment', () => {
+    const file = '[S] ; of [x]\nPerLevel[0]=1\n';
+    expect(edit('ini', file, { '[S]PerLevel[0]': 2, '[s]PerLevel[1]': 3 })).toBe(
+      '[S] ; of [x]\nPerLevel[0]=2\nPerLevel[1]=3\n',
+    );
+  });
+
+  it('puts a value in quotes that would read as another one without them', () => {
+    expect(edit('ini', 'a=1 ; as sold\n', { a: 'x ; y', b: ' z ' })).toBe('a="x ; y" ; as sold\nb=" z "\n');
+    expect(() => edit('ini', '', { a: 'x ; "y"' })).toThrow('a: ');
+  });
+
   it('keeps UTF-16 and its mark', () => {
     const file = Buffer.from('\uFEFF[Server]\r\nPort=1\r\n', 'utf16le');
     expect(editBytes('ini', file, { '[Server]Port': 2 })).toEqual(
@@ -88,6 +113,10 @@ describe('text', () => {
     expect(edit('text', '// port 1\r\n  port 2\r\nname x', { 'port ': 7, 'map ': 'de_dust' })).toBe(
       '// port 1\r\n  port 7\r\nname x\r\nmap de_dust\r\n',
     );
+  });
+
+  it('takes no notice of blanks before the key', () => {
+    expect(edit('text', '\tport 1\n', { '  port ': 7, ' map ': 'x' })).toBe('\tport 7\nmap x\n');
   });
 });
 
@@ -182,6 +211,26 @@ settings:
 
   it('writes a map in one line anew where it must, with the comments', () => {
     expect(edit('yaml', '# c\na: {b: 1} # d\n', { 'a.c': 'x, y' })).toBe('# c\na: { b: 1, c: "x, y" } # d\n');
+  });
+
+  it('keeps each digit of the other numbers in a map that it writes anew', () => {
+    const file = 'id: 123456789012345678\nmode: 0644\nratio: 0.12345678901234567890\n';
+    expect(edit('yaml', `${file}a: {}\n`, { 'a.b': 1 })).toBe(`${file}a: { b: 1 }\n`);
+  });
+
+  it('gets a key below one that has no value yet', () => {
+    expect(edit('yaml', 'a: 1\nservers:\n# none yet\nb: 2\n', { 'servers.x.port': 5 })).toBe(
+      'a: 1\nservers: { x: { port: 5 } }\n# none yet\nb: 2\n',
+    );
+  });
+
+  it('reads a long file a few times, however many values are set', () => {
+    const keys = Array.from({ length: 256 }, (_, place) => `s${place}`);
+    const file = keys.map((key) => `${key}:\n  # c\n  port: 1\n  name: "x"\n`).join('');
+    const begun = process.cpuUsage();
+    const set = Object.fromEntries(keys.map((key) => [`${key}.port`, { filled: '7' }]));
+    expect(edit('yaml', file, set)).toBe(file.replaceAll('port: 1', 'port: 7'));
+    expect(process.cpuUsage(begun).user / 1000).toBeLessThan(2500);
   });
 
   it('refuses what is not YAML, and a value that another place shares', () => {

@@ -21,6 +21,7 @@ import type { ValueEdit } from './file-edit.js';
 const MOST_BYTES = 1024 * 1024;
 const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 const NEW_FILE_MODE = 0o644;
+const MISSING = 'there is no such file, and one in this format is not made: bring it with a template';
 
 interface EditRequest {
   /** The working directory. */
@@ -60,12 +61,12 @@ async function editFile(
   const opened = await DirectoryPath.open(dirname(directory), [basename(directory), ...names], {
     make: format !== 'text',
   });
-  if (opened === 'absent') throw missing();
+  if (opened === 'absent') throw new Error(MISSING);
   if (opened === 'file') throw new Error('a file stands in the place of its directory');
   return await whileOpen(opened, async ({ last }) => {
     if (owner !== undefined) await opened.give(owner);
     const present = await read(last, base);
-    if (present === undefined && format === 'text') throw missing();
+    if (present === undefined && format === 'text') throw new Error(MISSING);
     const edits = Object.entries(set).map(([key, value]): ValueEdit => {
       const text = typeof value === 'string' ? substitute(value, variables) : value;
       return { key, value: text, isFilled: text !== value };
@@ -80,10 +81,6 @@ async function editFile(
       like: present?.status ?? { uid, gid, mode: NEW_FILE_MODE },
     });
   });
-}
-
-function missing(): Error {
-  return new Error('there is no such file, and one in this format is not made: bring it with a template');
 }
 
 async function read(

@@ -29,16 +29,19 @@ const PROPERTIES: LineFormat = {
   writeKey: (key) => escaped(key).replace(/(?<!^\\)[ =:]|^[#!]/g, '\\$&'),
 };
 
+/** A value of an INI file that would be read without a part of it. */
+const NEEDS_QUOTES = /^\s|\s$|\s;\s/;
 const INI: LineFormat = {
   // A comment of the line stands apart, as in `7777 ; the port`. Anything closer may belong to the value.
   setting:
     /^(?<lead>\s*(?<key>[^=;#[\s][^=]*?)\s*=[ \t]*)(?<value>"[^"\r\n]*"|.*?)(?<rest>(?:\s+;\s.*)?\s*)$/s,
-  heading: /^\s*\[(.*)\]/,
+  heading: /^\s*\[([^\]]*)\]/,
   linesOf,
   // Programs of Windows, which most INI files are for, take no notice of capitals.
   isKey: (own, key) => own.toLowerCase() === key.toLowerCase(),
   read: (own) => /^"(.*)"$/.exec(own)?.[1] ?? own,
-  write: (value, own) => (/^".*"$/.test(own) && !value.includes('"') ? `"${value}"` : value),
+  write: (value, own) =>
+    (/^".*"$/.test(own) || NEEDS_QUOTES.test(value)) && !value.includes('"') ? `"${value}"` : value,
   writeKey: (key) => key,
 };
 
@@ -49,14 +52,18 @@ export function editProperties(text: string, edits: readonly ValueEdit[]): strin
 /** A key of an INI file is `key`, or `[section]key`. */
 export function editIni(text: string, edits: readonly ValueEdit[]): string {
   return edits.reduce((now, { key: path, value }) => {
-    const [, section = '', key = path] = /^\[(.*)\]([^\]]+)$/.exec(path) ?? [];
-    return setLine(now, INI, section, key, singleLine(path, value));
+    const [, section = '', key = path] = /^\[([^\]]*)\](.+)$/.exec(path) ?? [];
+    const text = singleLine(path, value);
+    if (NEEDS_QUOTES.test(text) && text.includes('"') && !/^"[^"]*"$/.test(text))
+      throw new Error(`${path}: the value needs quotes and has some, which the format cannot hold`);
+    return setLine(now, INI, section, key, text);
   }, text);
 }
 
-/** The key is the beginning of a line; the value is what follows it there. */
+/** The key is the beginning of a line, blanks left out; the value is what follows it there. */
 export function editText(text: string, edits: readonly ValueEdit[]): string {
-  return edits.reduce((now, { key, value }) => {
+  return edits.reduce((now, { key: written, value }) => {
+    const key = written.trimStart();
     const wanted = `${key}${singleLine(key, value)}`;
     const lines = linesOf(now);
     const isOne = (line: string): boolean => line.trimStart().startsWith(key);
@@ -83,7 +90,8 @@ function setLine(text: string, format: LineFormat, section: string, key: string,
   }
   if (isFound) return lines.join('');
   const added = `${format.writeKey(key)}=${format.write(value, '')}`;
-  if (place >= 0) return insertLines(lines, place, [added]);
+  const isOpen = format === PROPERTIES && /(?<!\\)(?:\\\\)*\\\r?\n?$/.test(lines[place - 1] ?? '');
+  if (place >= 0) return insertLines(lines, place, isOpen ? ['', added] : [added]);
   return insertLines(lines, lines.length, [...(text === '' ? [] : ['']), `[${section}]`, added]);
 }
 
@@ -94,9 +102,8 @@ function linesOf(text: string): string[] {
 
 /** The lines of a text; a line that ends in a backslash goes on in the next one, unless it is a comment. */
 function logicalLines(text: string): string[] {
-  return (
-    text.match(/[ \t\f]*[#!].*\n?|(?:\\[\s\S]|[^\\\n])*(?:\n|$)|\\$/g)?.filter((line) => line !== '') ?? []
-  );
+  const lines = text.match(/[ \t\f]*[#!].*\n?|(?:\\(?:\r\n|[\s\S])|[^\\\n])*(?:\n|\\?$)/g) ?? [];
+  return lines.filter((line) => line !== '');
 }
 
 /** The line end of a text, for new lines. */

@@ -15,8 +15,9 @@ import {
   stringify,
 } from 'yaml';
 import { JsonTextError, readJsonText } from '../../../configuration-files/json-position.js';
-import { editJsonText } from '../../../configuration-files/text-edit.js';
+import { type Edit, editJsonText, withEdits } from '../../../configuration-files/text-edit.js';
 import { isObject } from '../../../model/json-object.js';
+import { attempt } from '../../../model/plain/attempt.js';
 import type { ValueEdit } from './file-edit.js';
 import { insertLines, lineEndOf } from './line-edits.js';
 
@@ -80,59 +81,89 @@ function readJson(text: string): unknown {
   }
 }
 
+/** A text with what was read from it, which takes long for a long file. */
+interface Yaml {
+  readonly text: string;
+  readonly document: Document.Parsed;
+  readonly value: unknown;
+}
+
 export function editYaml(text: string, edits: readonly ValueEdit[]): string {
-  return edits.reduce(setInYaml, text);
+  return edits.reduce(setInYaml, replaceInYaml(readYaml(text), edits)).text;
+}
+
+/** Replaces all values that are there at once, where that suffices: a text is read only once then. */
+function replaceInYaml(own: Yaml, edits: readonly ValueEdit[]): Yaml {
+  const present = edits.filter(({ key }) => valueAt(own.value, pathOf(key)) !== undefined);
+  const wanted = present.reduce((now, edit) => withValue(now, pathOf(edit.key), edit), own.value);
+  const splices = present
+    .map(({ key }) => pathOf(key))
+    .filter((path) => !isDeepStrictEqual(valueAt(own.value, path), valueAt(wanted, path)))
+    .flatMap((path) => spliceYaml(own, path, wanted));
+  return splices.length === 0 ? own : attempt(() => checked(withEdits(own.text, splices), wanted), own);
 }
 
 /** Takes the first way of writing the value after which the file holds exactly what is wanted. */
-function setInYaml(text: string, edit: ValueEdit): string {
+function setInYaml(own: Yaml, edit: ValueEdit): Yaml {
   const path = pathOf(edit.key);
-  const own: unknown = parseYaml(text).toJS() ?? {};
-  const wanted = withValue(own, path, edit);
-  if (isDeepStrictEqual(own, wanted)) return text;
-  for (const write of [spliceYaml, rewriteYaml])
-    try {
-      const edited = write(text, path, wanted);
-      if (edited !== undefined && isDeepStrictEqual(parseYaml(edited).toJS(), wanted)) return edited;
-    } catch {
-      // This way does not fit the file.
-    }
+  const wanted = withValue(own.value, path, edit);
+  if (isDeepStrictEqual(own.value, wanted)) return own;
+  const edited =
+    attempt(() => checked(withEdits(own.text, spliceYaml(own, path, wanted)), wanted)) ??
+    attempt(() => checked(rewriteYaml(own.text, path, wanted), wanted));
+  if (edited !== undefined) return edited;
   throw new Error(`${edit.key}: the value stands in a form that cannot be changed without touching others`);
 }
 
-/** Lays out the whole file anew, with its comments. */
+/** Reads a text that must have this value. Throws when it has another one. */
+function checked(text: string, wanted: unknown): Yaml {
+  const edited = readYaml(text);
+  if (!isDeepStrictEqual(edited.value, wanted)) throw new Error('the text has another value');
+  return edited;
+}
+
+/** Lays out the whole file anew, with its comments. The schema without numbers keeps the digits of each one. */
 function rewriteYaml(text: string, path: readonly string[], wanted: unknown): string {
-  const document = parseYaml(text);
-  document.setIn(path, valueAt(wanted, path));
+  const document = parseYaml(text, 'failsafe');
+  document.setIn(path, parseYaml(stringify(valueAt(wanted, path), { lineWidth: 0 }), 'failsafe').contents);
   return document.toString({ lineWidth: 0 }).replaceAll('\n', lineEndOf(text));
 }
 
-function parseYaml(text: string): Document.Parsed {
+function readYaml(text: string): Yaml {
+  const document = parseYaml(text);
+  return { text, document, value: document.toJS() ?? {} };
+}
+
+function parseYaml(text: string, schema: 'core' | 'failsafe' = 'core'): Document.Parsed {
   // To compare each key with all others takes seconds for a long file.
-  const document = parseDocument(text, { uniqueKeys: false, prettyErrors: true, logLevel: 'error' });
+  const document = parseDocument(text, { schema, uniqueKeys: false, prettyErrors: true, logLevel: 'error' });
   const [error] = document.errors;
   if (error !== undefined) throw new Error(`it is not YAML: ${error.message.split(':\n')[0]}`);
   return document;
 }
 
-/** Replaces the text of one value, or adds a line behind the last one of a map. */
-function spliceYaml(text: string, path: readonly string[], wanted: unknown): string | undefined {
-  let node: unknown = parseYaml(text).contents;
+/** Replaces the text of one value, or adds a line behind the last one of a map; no edit: neither fits the file. */
+function spliceYaml({ text, document }: Yaml, path: readonly string[], wanted: unknown): Edit[] {
+  let node: unknown = document.contents;
+  let value = wanted;
   for (const [index, name] of path.entries()) {
+    // A key that has no value yet gets a map.
+    if (isScalar(node) && node.value === null) break;
     const child = childOf(node, name);
-    if (child === undefined) return addToYaml(text, node, name, valueAt(wanted, path.slice(0, index + 1)));
+    value = valueAt(wanted, path.slice(0, index + 1));
+    if (child === undefined) return addToYaml(text, node, name, value);
     node = child;
   }
-  if (!(isScalar(node) || isAlias(node)) || node.range == null) return undefined;
+  if (!(isScalar(node) || isAlias(node)) || node.range == null) return [];
   const [start, end] = node.range;
-  const scalar = new Scalar(valueAt(wanted, path));
+  const scalar = new Scalar(value);
   if (isScalar(node) && node.type?.startsWith('QUOTE')) scalar.type = node.type;
   if (typeof scalar.value === 'string' && scalar.value.includes('\n')) scalar.type = 'QUOTE_DOUBLE';
-  const before = text.slice(0, start);
-  const after = text.slice(end);
-  const lead = before.endsWith(':') || before.endsWith('-') ? ' ' : '';
-  const tail = text.slice(start, end).endsWith('\n') ? lineEndOf(text) : /^[^\s,\]}]/.test(after) ? ' ' : '';
-  return before + lead + stringify(scalar, { lineWidth: 0 }).trimEnd() + tail + after;
+  const lead = /[:-]/.test(text.charAt(start - 1)) ? ' ' : '';
+  const gap = /[^\s,\]}]/.test(text.charAt(end)) ? ' ' : '';
+  const tail = text.slice(start, end).endsWith('\n') ? lineEndOf(text) : gap;
+  const written = stringify(isObject(value) ? value : scalar, { lineWidth: 0, collectionStyle: 'flow' });
+  return [{ start, end, text: lead + written.trimEnd() + tail }];
 }
 
 function childOf(node: unknown, name: string): unknown {
@@ -141,21 +172,24 @@ function childOf(node: unknown, name: string): unknown {
   return node.items.find(({ key }) => String(isScalar(key) ? key.value : key) === name)?.value ?? undefined;
 }
 
-function addToYaml(text: string, map: unknown, name: string, value: unknown): string | undefined {
+function addToYaml(text: string, map: unknown, name: string, value: unknown): Edit[] {
   const added = stringify({ [name]: value }, { lineWidth: 0 })
     .trimEnd()
     .split('\n');
-  if (map === null) return insertLines([text], 1, added);
-  if (!isMap(map) || map.flow === true) return undefined;
+  const addedAt = (at: number, indentation = ''): Edit[] => {
+    const lines = added.map((line) => indentation + line);
+    return [{ start: at, end: at, text: insertLines([text.slice(0, at)], 1, lines).slice(at) }];
+  };
+  if (map === null) return addedAt(text.length);
+  if (!isMap(map) || map.flow === true) return [];
   const [first, last] = [map.items[0], map.items.at(-1)];
   const start = rangeOf(first?.key)?.[0];
   const stop = (rangeOf(last?.value) ?? rangeOf(last?.key))?.[1];
-  if (start === undefined || stop === undefined) return undefined;
+  if (start === undefined || stop === undefined) return [];
   const indentation = ' '.repeat(start - (text.lastIndexOf('\n', start - 1) + 1));
   const lineEnd = text.indexOf('\n', stop);
   const at = text[stop - 1] === '\n' ? stop : lineEnd < 0 ? text.length : lineEnd + 1;
-  const lines = added.map((line) => indentation + line);
-  return insertLines([text.slice(0, at), text.slice(at)], 1, lines);
+  return addedAt(at, indentation);
 }
 
 function rangeOf(node: unknown): Node['range'] {
