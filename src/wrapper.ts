@@ -5,6 +5,7 @@
 
 import type { NodeParts } from '../controllers/wrapper/parts.js';
 import { Adoption } from '../controllers/wrapper/process-supervisor/adoption.js';
+import { owedHook } from '../controllers/wrapper/process-supervisor/hooks.js';
 import { buildWrapperControllers, type WrapperControllers } from '../controllers/wrapper/register.js';
 import { wrapperServices } from '../controllers/wrapper/services.js';
 import type { Services } from './channel/protocol/calls.js';
@@ -18,7 +19,7 @@ import type { InstanceState } from './model/instance.js';
 import type { NodeCapacity, RuntimeOffer } from './model/node.js';
 import { DesiredCopy, type OlderMaster } from './node/desired-copy.js';
 import { FetchAhead } from './node/fetch-ahead.js';
-import { isAlive, processOf } from './node/handle.js';
+import { type Handle, isAlive, processOf } from './node/handle.js';
 import { HandleBook } from './node/handle-book.js';
 import { LeftDirectories } from './node/left-directories.js';
 import { StatusOutbox } from './node/status-outbox.js';
@@ -157,9 +158,13 @@ export class Wrapper implements Part {
     await this.#disk.stop();
   }
 
-  /** Ids of the instances that live here: what `stopInstances` would end. */
+  /** Ids of the instances that live here, or have hooks to come after their end: what `stopInstances` would end. */
   aliveInstances(): readonly string[] {
-    return [...this.#parts.handles.values()].filter(isAlive).map(({ id }) => id);
+    const { handles, desired, runtimes } = this.#parts;
+    const isOwing = (one: Handle): boolean =>
+      owedHook({ desired: desired.get(one.id) }, one) !== undefined &&
+      runtimes.problemOf(one.runtime) === null;
+    return [...handles.values()].filter((one) => isAlive(one) || isOwing(one)).map(({ id }) => id);
   }
 
   /**
@@ -203,9 +208,10 @@ export class Wrapper implements Part {
     for (const handle of this.#parts.handles.values()) {
       // An instance in a crash loop is there also while it waits, so that its restarts are seen.
       if (!isAlive(handle) && handle.end !== 'unasked') continue;
-      const { id, configurationName: configuration, run } = handle;
+      const { id, configurationName: configuration, hooks } = handle;
       const { cpuPercent = null, memoryBytes = null } = measured.get(id) ?? {};
-      yield { id, configuration, run, cpuPercent, memoryBytes };
+      // A hook is a run, and no start of the program.
+      yield { id, configuration, run: Math.max(1, handle.run - hooks.runs), cpuPercent, memoryBytes };
     }
   }
 

@@ -58,6 +58,8 @@ const hooksSchema = z.object({
       run: z.int(),
       kind: z.enum(['prepare', 'after']),
       index: z.int(),
+      /** The one behind it; null: it is the last one. */
+      next: z.int().nullable(),
       /** Such as `prepare 1 (npm ci)`. */
       name: z.string(),
       timeoutMs: z.number(),
@@ -69,8 +71,10 @@ const hooksSchema = z.object({
   preparedFor: z.string().nullable(),
   /** The first `after` hook that the last run still owes; null: none. */
   owed: z.int().nullable(),
+  /** How many runs were hooks. */
+  runs: z.int(),
 });
-const NO_HOOKS = { present: null, done: 0, preparedFor: null, owed: null };
+const NO_HOOKS = { present: null, done: 0, preparedFor: null, owed: null, runs: 0 };
 
 /** The result of the look at the port of one run. */
 const listensSchema = z.object({

@@ -50,8 +50,8 @@ export function hooksOfStart(
   handle: Handle,
   hook: NextHook | undefined,
 ): Handle['hooks'] {
-  const { hooks, run } = handle;
-  const present = hook === undefined ? hooks.present : { ...hook, run: run + 1 };
+  const hooks = { ...handle.hooks, runs: handle.hooks.runs + (hook === undefined ? 0 : 1) };
+  const present = hook === undefined ? hooks.present : { ...hook, run: handle.run + 1 };
   const isLeft = configuration.prepare?.some(
     ({ when }, index) => when === 'install' && index >= (hook?.index ?? index + 1),
   );
@@ -73,7 +73,8 @@ function hookAt(kind: NextHook['kind'], index: number, hooks: readonly HookComma
   if (hook === undefined) return undefined;
   const { command, timeoutSeconds } = hook;
   const name = `${kind} ${index + 1} (${cutText(command, MOST_COMMAND_CHARS)})`;
-  return { kind, index, name, command, timeoutMs: timeoutSeconds * 1000 };
+  const next = index + 1 < hooks.length ? index + 1 : null;
+  return { kind, index, next, name, command, timeoutMs: timeoutSeconds * 1000 };
 }
 
 /** The content under which a hook is started. */
@@ -104,9 +105,11 @@ export function planHook(handle: Handle, phase: Up, timeoutMs: number, now: numb
     : planStop(withoutCommand(handle), phase, now);
 }
 
-/** The handle for the ladder of a hook, which does not read the program's stop command. */
+/** The handle for the ladder of a hook, which reads no stop command, and which no proxy knows. */
 export function withoutCommand(handle: Handle): Handle {
-  return hookOf(handle) === null ? handle : { ...handle, stop: { ...handle.stop, command: null } };
+  return hookOf(handle) === null
+    ? handle
+    : { ...handle, stop: { ...handle.stop, command: null, leaveMs: 0 } };
 }
 
 /** The handle after its hook ended; undefined: the run was no hook. A hook after the program is never repeated. */
@@ -129,7 +132,7 @@ export function afterHook(
   // The ladder of a late hook is no stop that somebody asked for.
   const base = isLate ? { ...settled(handle), streak: handle.streak } : handle;
   const next = { ...base, exits: isDone ? handle.exits : [past, ...handle.exits].slice(0, KEPT_EXITS) };
-  if (hook.kind === 'after') return ended({ ...next, hooks: { ...hooks, owed: hook.index + 1 } }, AT_ONCE);
+  if (hook.kind === 'after') return ended({ ...next, hooks: { ...hooks, owed: hook.next } }, AT_ONCE);
   if (isDone) return ended({ ...next, hooks: { ...hooks, done: hook.index + 1 } }, AT_ONCE);
   if (wasAsked) return ended(next, AT_ONCE);
   const problem = { reason: 'install-failed', message, busyPort: null } as const;

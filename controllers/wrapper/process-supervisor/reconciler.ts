@@ -178,7 +178,7 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
     const exit = explainExit(handle, reported, { hasKilled: () => limits.wasOutOfMemory(run), ramMB });
     const measured = { ...exit, mostMemoryBytes: sampler.mostMemory(run) };
     const exited = afterExit(handle, measured, clock.monotonic(), random());
-    const owed = desired.get(handle.id)?.configuration.after === undefined ? null : 0;
+    const owed = desired.get(handle.id)?.configuration.after?.length ? 0 : null;
     const after = { ...exited, hooks: { ...exited.hooks, owed } };
     handles.put(after);
     const ended = { desired: desired.get(handle.id), handle: after };

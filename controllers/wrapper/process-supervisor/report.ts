@@ -97,7 +97,7 @@ function say(facts: SupervisorFacts, handle: Handle, goal: SupervisorGoal): Said
   const hook = hookOf(handle);
   if (hook?.kind === 'after' && phase.is !== 'down')
     return { state: 'OFFLINE', reason: 'stopping', message: `${hook.name} runs` };
-  if (hook !== null && phase.is === 'up' && phase.stopping === null)
+  if (hook !== null && phase.is === 'up' && (phase.stopping === null || goal === 'run'))
     return { state: stateUnready(handle), reason: 'installing', message: `${hook.name} runs` };
   switch (phase.is) {
     case 'up':
@@ -174,7 +174,7 @@ function notAgain(exit: Exit, policy: RestartPolicy = 'always'): string {
   return `restartPolicy ${policy} ${waits}`;
 }
 
-/** The report of a stop. Stopping a process that was never ready does not make it ONLINE. */
+/** The report of a stop. Stopping a hook, or a process that was never ready, makes nothing ONLINE. */
 function sayStopping(
   facts: SupervisorFacts,
   handle: Handle,
@@ -185,7 +185,7 @@ function sayStopping(
   const rung = leftAt === undefined ? `${sent} sent` : 'proxies learn first that it leaves';
   const said = problem === undefined ? rung : `the next signal waits: ${problem}`;
   const why = goal === 'restart' ? 'restarting' : 'stopping';
-  const state = wasReady(facts, handle) ? 'ONLINE' : stateUnready(handle);
+  const state = hookOf(handle) === null && wasReady(facts, handle) ? 'ONLINE' : stateUnready(handle);
   return { state, reason: 'stopping', message: `${why}: ${said}` };
 }
 

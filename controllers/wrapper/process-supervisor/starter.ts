@@ -246,7 +246,7 @@ export class Starter {
     handles.move(id, (handle) => {
       const hook = hookOf(handle);
       if (hook?.kind === 'after')
-        return notStarted({ ...handle, hooks: { ...handle.hooks, owed: hook.index + 1 } }, AT_ONCE);
+        return notStarted({ ...handle, hooks: { ...handle.hooks, owed: hook.next } }, AT_ONCE);
       const { streak, next } = afterFailure(handle, problem, clock.monotonic(), random());
       return notStarted({ ...handle, streak }, next);
     });

@@ -124,6 +124,36 @@ describe('before a start', () => {
     expect(commands()).toEqual(['fetch', 'fetch']);
   });
 
+  it('are not ONLINE while the ladder ends them, and no proxy has to learn of it', async () => {
+    const expose = { host: 'a.example.org', leaveSeconds: 60 };
+    const id = await begin({ expose });
+    await end(0);
+    node.runtime.stubborn.add(id);
+    await clock.advance(30_000);
+    expect(node.runtime.signals).toEqual([`${id} SIGTERM`]);
+    expect(said()).toBe('CREATING installing prepare 2 (build) runs');
+    await plane.putConfiguration({ ...SERVICE, expose, minimumServiceCount: 0 });
+    await ask(id, 'stop');
+    expect(said()).toBe('CREATING stopping stopping: SIGTERM sent');
+  });
+
+  it('count as no end of the program, which crashed before them', async () => {
+    await begin({ prepare: [{ command: 'build' }, { command: 'fetch' }] });
+    await end(0);
+    await end(0);
+    await clock.advance(1000);
+    const reasons: string[] = [];
+    plane.master.state.instances.onChange((_id, record) => {
+      const { state, reason } = record?.value.status ?? {};
+      reasons.push(`${state} ${reason}`);
+    });
+    for (const code of [1, 0, 0, 0]) await end(code);
+    expect(said()).toBe('ONLINE - -');
+    expect(plane.records()[0]?.status.restarts).toBe(1);
+    expect(reasons.filter((one) => one === 'OFFLINE exited').length).toBeLessThanOrEqual(1);
+    expect([...node.wrapper.used()].map(({ run }) => run)).toEqual([2]);
+  });
+
   it('are tried again under a policy that starts no program again', async () => {
     await begin({ restartPolicy: 'never' });
     await end(1);
@@ -158,6 +188,37 @@ describe('after a run', () => {
     await plane.master.writer.remove(id);
     await settle();
     expect(node.removed).toEqual([id]);
+    expect(commands()).toEqual(['run', 'upload']);
+  });
+
+  it('are waited for by Ctrl-C', async () => {
+    await begin({ prepare: [] });
+    let isOver = false;
+    const gone = node.wrapper
+      .stopInstances(() => undefined, new AbortController().signal)
+      .then(() => {
+        isOver = true;
+      });
+    await settle();
+    await end(0);
+    await clock.advance(3000);
+    expect([commands(), isOver]).toEqual([['run', 'upload'], false]);
+    await end(0);
+    await clock.advance(3000);
+    await gone;
+    expect(node.runtime.alive).toEqual([]);
+  });
+
+  it('of a run that is over do not become more when the configuration gets another one', async () => {
+    const id = await begin({ prepare: [] });
+    const stopped = { ...SERVICE, prepare: [], minimumServiceCount: 0 };
+    await plane.putConfiguration(stopped);
+    await ask(id, 'stop');
+    await end(0);
+    await end(0);
+    expect(said()).toContain('STOPPED stopped');
+    await plane.putConfiguration({ ...stopped, after: [{ command: 'upload' }, { command: 'mail' }] });
+    await settle();
     expect(commands()).toEqual(['run', 'upload']);
   });
 
