@@ -4,21 +4,21 @@ import type { Part } from './lifecycle.js';
 
 export abstract class Rounds implements Part {
   readonly #clock: Clock;
-  readonly #everyMs: number;
-  readonly #firstMs: number;
+  readonly #everyMs: () => number;
+  readonly #firstMs: number | undefined;
   readonly #stopping = new AbortController();
   #timer: TimerHandle | undefined;
   #round: Promise<void> = Promise.resolve();
 
   /** `everyMs`: the pause before each round; `firstMs`: before the first round. */
-  constructor(clock: Clock, everyMs: number, firstMs = everyMs) {
+  constructor(clock: Clock, everyMs: number | (() => number), firstMs?: number) {
     this.#clock = clock;
-    this.#everyMs = everyMs;
+    this.#everyMs = typeof everyMs === 'number' ? () => everyMs : everyMs;
     this.#firstMs = firstMs;
   }
 
   start(): void {
-    this.#later(this.#firstMs);
+    this.#later(this.#firstMs ?? this.#everyMs());
   }
 
   /** Resolves when no round is under way. Idempotent. */
@@ -44,7 +44,7 @@ export abstract class Rounds implements Part {
   #later(delayMs: number): void {
     if (this.stopping.aborted) return;
     this.#timer = this.#clock.setTimer(delayMs, () => {
-      this.#round = this.round().finally(() => this.#later(this.#everyMs));
+      this.#round = this.round().finally(() => this.#later(this.#everyMs()));
     });
   }
 }

@@ -5,25 +5,26 @@
 import { appendFile, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import PQueue from 'p-queue';
 import { z } from 'zod';
-import { hasFileCode } from '../files/system-error.js';
-import type { Clock, TimerHandle } from '../loop/clock.js';
-import type { Part } from '../loop/lifecycle.js';
+import { ignoreMissing } from '../files/system-error.js';
+import { Rounds } from '../loop/rounds.js';
+import { attempt } from '../model/plain/attempt.js';
 import {
   DAY_MS,
+  isMinuteSample,
   MINUTE_MS,
   type MinuteSample,
-  minuteSampleSchema,
   UsageFold,
   type UsageQuestion,
   type UsageSeries,
 } from '../model/run/usage-series.js';
-import type { Logger } from '../telemetry/logger.js';
+import type { Ambient } from '../telemetry/ambient.js';
 
 const HOUR_MS = 60 * MINUTE_MS;
 /** How long after the full minute a sample is taken, so that no sample falls into the minute before. */
 const LAG_MS = 500;
-const lineSchema = z.tuple([z.number()], minuteSampleSchema);
+const noteSchema = z.tuple([z.number()], z.unknown());
 
 /** An instance that lives, or that ended unasked and is started again, with what it uses now. */
 export interface UsedNow {
@@ -35,52 +36,42 @@ export interface UsedNow {
   readonly memoryBytes: number | null;
 }
 
-interface UsageDayOptions {
+interface UsageDayOptions extends Ambient {
   /** A private directory, which is made. */
   readonly directory: string;
   readonly instances: () => Iterable<UsedNow>;
   /** The players of instances, by id. Rejects when the master does not say. */
   readonly players: (ids: readonly string[]) => Promise<ReadonlyMap<string, number>>;
-  readonly clock: Clock;
-  readonly logger: Logger;
 }
 
-export class UsageDay implements Part {
+export class UsageDay extends Rounds {
   readonly #options: UsageDayOptions;
-  #timer: TimerHandle | undefined;
-  #isStopped = false;
-  #note: Promise<void> = Promise.resolve();
+  readonly #turns = new PQueue({ concurrency: 1 });
 
   constructor(options: UsageDayOptions) {
+    const { clock } = options;
+    super(clock, () => MINUTE_MS - (clock.now() % MINUTE_MS) + LAG_MS);
     this.#options = options;
   }
 
-  start(): void {
-    if (this.#isStopped) return;
-    const { clock } = this.#options;
-    this.#timer = clock.setTimer(MINUTE_MS - (clock.now() % MINUTE_MS) + LAG_MS, () => {
-      this.#note = this.#takeNote().finally(() => this.start());
-    });
+  /** Reads for one question after the other, so that many at once do not hold up the node. */
+  read(question: UsageQuestion, signal: AbortSignal): Promise<UsageSeries[]> {
+    return this.#turns.add(() => this.#read(question, signal));
   }
 
-  /** Idempotent. */
-  async stop(): Promise<void> {
-    this.#isStopped = true;
-    this.#timer?.cancel();
-    await this.#note;
-  }
-
-  async read(question: UsageQuestion, signal: AbortSignal): Promise<UsageSeries[]> {
+  async #read(question: UsageQuestion, signal: AbortSignal): Promise<UsageSeries[]> {
+    signal.throwIfAborted();
     const now = this.#options.clock.now();
     const fold = new UsageFold(question, now);
     const oldest = Math.max(now - DAY_MS, now - question.everyMs * question.points);
     for (let hour = hourOf(oldest); hour <= hourOf(now); hour++)
-      for (const line of await linesOf(this.#fileOf(hour))) {
+      for (const line of await this.#linesOf(hour)) {
         // A minute of a large node takes a millisecond: other work comes between.
         await nextTurn();
         signal.throwIfAborted();
-        const minute = parsed(line);
-        if (minute !== undefined) fold.add(...minute);
+        // A line may be empty or cut.
+        const minute = attempt(() => noteSchema.parse(JSON.parse(line)));
+        if (minute !== undefined) fold.add(minute[0], minute.slice(1).filter(isMinuteSample));
       }
     // What is used now belongs to the answer, and is not kept.
     fold.add(now, await this.#samples());
@@ -88,15 +79,16 @@ export class UsageDay implements Part {
   }
 
   /** Never rejects: a full disk costs the charts, and nothing else. */
-  async #takeNote(): Promise<void> {
+  protected async round(): Promise<void> {
     const { clock, logger, directory } = this.#options;
     const at = clock.now();
     try {
+      // On a full disk the removal comes to room.
+      await this.#prune(hourOf(at));
       const samples = await this.#samples();
       if (samples.length > 0)
         // The line break comes first, so that a line which a crash cut does not spoil the next one.
         await appendFile(this.#fileOf(hourOf(at)), `\n${JSON.stringify([at, ...samples])}`, { mode: 0o600 });
-      await this.#prune(hourOf(at));
     } catch (error) {
       logger.warn({ err: error }, `what instances use cannot be kept in ${directory}: charts have a gap`);
     }
@@ -122,6 +114,11 @@ export class UsageDay implements Part {
     }
   }
 
+  /** The lines of an hour; none when it has no file. */
+  async #linesOf(hour: number): Promise<string[]> {
+    return (await readFile(this.#fileOf(hour), 'utf8').catch(ignoreMissing))?.split('\n') ?? [];
+  }
+
   #fileOf(hour: number): string {
     return join(this.#options.directory, `${hour}.jsonl`);
   }
@@ -129,23 +126,4 @@ export class UsageDay implements Part {
 
 function hourOf(at: number): number {
   return Math.floor(at / HOUR_MS);
-}
-
-/** The lines of a file; none when there is no such file. */
-async function linesOf(path: string): Promise<string[]> {
-  const text = await readFile(path, 'utf8').catch((error: unknown) => {
-    if (!hasFileCode(error, 'ENOENT')) throw error;
-    return '';
-  });
-  return text.split('\n');
-}
-
-/** A minute with its samples; undefined: the line is empty or cut. */
-function parsed(line: string): [number, MinuteSample[]] | undefined {
-  try {
-    const [at, ...samples] = lineSchema.parse(JSON.parse(line));
-    return [at, samples];
-  } catch {
-    return undefined;
-  }
 }

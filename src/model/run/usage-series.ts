@@ -41,8 +41,14 @@ export const usageSeriesSchema = usageFiguresSchema.extend({
 export type UsageSeries = z.output<typeof usageSeriesSchema>;
 
 /** An instance in a minute: id, configuration, CPU percent, bytes of memory, players, number of its run. */
-export const minuteSampleSchema = z.tuple([z.string(), z.string(), figure, figure, figure, z.int()]);
-export type MinuteSample = z.output<typeof minuteSampleSchema>;
+export type MinuteSample = readonly [string, string, Value, Value, Value, number];
+
+/** Checks one sample. A day of a large node has a million: a schema would take most of the time of an answer. */
+export function isMinuteSample(one: unknown): one is MinuteSample {
+  const [id, name, ...figures]: unknown[] = Array.isArray(one) ? one : [];
+  if (typeof id !== 'string' || typeof name !== 'string' || !Number.isInteger(figures[3])) return false;
+  return figures.every((value) => typeof value === 'number' || value === null);
+}
 
 const FIGURES = ['cpuPercent', 'memoryBytes', 'players', 'restarts'] as const;
 type Value = number | null;
@@ -59,21 +65,20 @@ function emptySeries({ instance, configuration }: Group, points: number): UsageS
   return { instance, configuration, ...figures };
 }
 
-/** The series in the map that is about the same; makes an empty one where there is none. */
-function seriesIn(map: Map<string, UsageSeries>, group: Group, points: number): UsageSeries {
-  const key = `${group.instance} ${group.configuration}`;
-  const series = map.get(key) ?? emptySeries(group, points);
-  map.set(key, series);
-  return series;
+function keyOf({ instance, configuration }: Group): string {
+  return `${instance} ${configuration}`;
 }
 
 /** Adds series of the same length that are about the same. */
 export function sumOfSeries(all: readonly UsageSeries[]): UsageSeries[] {
   const sums = new Map<string, UsageSeries>();
   for (const one of all) {
-    const sum = seriesIn(sums, one, one.cpuPercent.length);
-    for (const name of FIGURES)
-      sum[name] = sum[name].map((value, at) => joined(value, one[name][at] ?? null));
+    const key = keyOf(one);
+    const sum = { ...(sums.get(key) ?? one) };
+    sums.set(key, sum);
+    if (sum.cpuPercent !== one.cpuPercent)
+      for (const name of FIGURES)
+        sum[name] = sum[name].map((value, at) => joined(value, one[name][at] ?? null));
   }
   return [...sums.values()];
 }
@@ -81,6 +86,7 @@ export function sumOfSeries(all: readonly UsageSeries[]): UsageSeries[] {
 /** Folds the samples of a node, minute by minute in their order, into the series of a question. */
 export class UsageFold {
   readonly #question: UsageQuestion;
+  readonly #configurations: ReadonlySet<string> | undefined;
   readonly #newest: number;
   readonly #series = new Map<string, UsageSeries>();
   /** The number of the latest run of each instance. */
@@ -90,33 +96,36 @@ export class UsageFold {
 
   constructor(question: UsageQuestion, now: number) {
     this.#question = question;
+    this.#configurations = question.configurations && new Set(question.configurations);
     this.#newest = Math.floor(now / question.everyMs);
     this.#minutes = new Array<number>(question.points).fill(0);
   }
 
   /** `at`: Unix milliseconds. A minute outside of the question counts only for the restarts after it. */
   add(at: number, samples: readonly MinuteSample[]): void {
-    const { points, by, everyMs, instance, configurations } = this.#question;
+    const { points, by, everyMs, instance } = this.#question;
     const place = points - 1 - (this.#newest - Math.floor(at / everyMs));
     const isAsked = place >= 0 && place < points;
-    const sums = new Map<string, UsageSeries>();
+    const sums = new Map<string, Group & { readonly values: Value[] }>();
     for (const [id, name, cpuPercent, memoryBytes, players, run] of samples) {
       const restarts = Math.max(0, run - (this.#runs.get(id) ?? run));
       this.#runs.set(id, run);
-      const isWanted = (instance ?? id) === id && (configurations?.includes(name) ?? true);
+      const isWanted = (instance ?? id) === id && (this.#configurations?.has(name) ?? true);
       if (!isAsked || !isWanted) continue;
       const group = { instance: by === 'instance' ? id : null, configuration: by === 'all' ? null : name };
-      const sum = seriesIn(sums, group, 1);
-      const sample = { cpuPercent, memoryBytes, players, restarts };
-      for (const figure of FIGURES) sum[figure][0] = joined(sum[figure][0] ?? null, sample[figure]);
+      const values = [cpuPercent, memoryBytes, players, restarts];
+      const sum = sums.get(keyOf(group))?.values;
+      if (sum === undefined) sums.set(keyOf(group), { ...group, values });
+      else for (const [which, value] of values.entries()) sum[which] = joined(sum[which] ?? null, value);
     }
     if (isAsked) this.#minutes[place] = (this.#minutes[place] ?? 0) + 1;
-    for (const sum of sums.values()) {
-      const series = seriesIn(this.#series, sum, points);
-      for (const figure of FIGURES) {
+    for (const [key, sum] of sums) {
+      const series = this.#series.get(key) ?? emptySeries(sum, points);
+      this.#series.set(key, series);
+      for (const [which, figure] of FIGURES.entries()) {
         const isMost = figure === 'memoryBytes' || figure === 'players';
-        const before = series[figure][place] ?? null;
-        series[figure][place] = joined(before, sum[figure][0] ?? null, isMost ? Math.max : undefined);
+        const [before = null, value = null] = [series[figure][place], sum.values[which]];
+        series[figure][place] = joined(before, value, isMost ? Math.max : undefined);
       }
     }
   }

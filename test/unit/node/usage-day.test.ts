@@ -1,5 +1,5 @@
 /** What a node keeps of the usage of its instances: how it survives restarts, clocks and cuts, and how much it keeps. */
-import { appendFile, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { appendFile, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -162,4 +162,14 @@ it('keeps a day and no more, whatever ran: one small file an hour', async () => 
     configurations: ['web'],
   });
   expect([series?.configuration, series?.cpuPercent]).toEqual(['web', new Array<number>(24).fill(10)]);
+});
+
+it('removes what is old on a full disk too', async () => {
+  used = [one('aaaaaa')];
+  const now = clock.now() / (60 * MINUTE);
+  await appendFile(join(directory, `${Math.floor(now) - 30}.jsonl`), 'old');
+  // A directory in the place of the file refuses the line, as a full disk does.
+  await mkdir(join(directory, `${Math.floor(now)}.jsonl`));
+  await minutes(1);
+  expect(await readdir(directory)).toEqual([`${Math.floor(now)}.jsonl`]);
 });

@@ -9,6 +9,7 @@ import { bytes, count } from '../amounts.js';
 import { Select } from '../form.js';
 import { Lazy } from '../lazy.js';
 import { Empty, Failure } from '../notes.js';
+import { Table } from '../table/table.js';
 import { clockTime } from '../times.js';
 import { text } from './text.js';
 import './usage.css';
@@ -58,7 +59,8 @@ export function UsageCharts({ of = {}, isNarrow = false, range: first = '30m', a
   if (usage === undefined) return error === null ? null : <Failure error={error} onRetry={asked.again} />;
   const { at, series, marks, missing } = usage;
   const [sum] = series;
-  const restarts = at.flatMap((ms, place) => new Array<number>(sum?.restarts[place] ?? 0).fill(ms));
+  const restarts = at.filter((_ms, place) => (sum?.restarts[place] ?? 0) > 0);
+  const starts = (sum?.restarts ?? []).reduce<number>((total, value) => total + (value ?? 0), 0);
   return (
     <div class={isNarrow ? 'columns usage-narrow' : 'columns'}>
       <div class="spread usage-head usage-wide">
@@ -68,7 +70,7 @@ export function UsageCharts({ of = {}, isNarrow = false, range: first = '30m', a
           options={RANGES.map((one) => ({ value: one, label: text.ranges[one] }))}
           onChange={(value) => router.set({ range: value === first ? undefined : value })}
         />
-        <span class="quiet">{text.restarts(restarts.length)}</span>
+        <span class="quiet">{text.restarts(starts)}</span>
       </div>
       {missing.length > 0 && (
         <p class="notice usage-wide">
@@ -118,7 +120,7 @@ export function UsageCharts({ of = {}, isNarrow = false, range: first = '30m', a
           </li>
         ))}
       </ul>
-      {!isNarrow && sum !== undefined && <Table {...usage} />}
+      {!isNarrow && sum !== undefined && <UsageTable {...usage} />}
     </div>
   );
 }
@@ -133,35 +135,20 @@ function valueAt(values: readonly (number | null)[], measure: Measure, place: nu
   return value === null ? text.unknown : TEXT_OF[measure](value);
 }
 
-function Table({ at, series: [sum] }: ShownUsage) {
-  const places = [...at.keys()].slice(-TABLE_ROWS).reverse();
+function UsageTable({ at, series: [sum] }: ShownUsage) {
+  const measured = MEASURES.map((measure) => ({
+    label: text[measure],
+    cell: (place: number) => valueAt(sum?.[measure] ?? [], measure, place),
+  }));
   return (
-    <details class="usage-table">
+    <details class="usage-wide">
       <summary>{text.table}</summary>
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">{text.time}</th>
-            {MEASURES.map((measure) => (
-              <th key={measure} scope="col" class="number">
-                {text[measure]}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {places.map((place) => (
-            <tr key={at[place]}>
-              <th scope="row">{clockTime(at[place] ?? 0)}</th>
-              {MEASURES.map((measure) => (
-                <td key={measure} class="number">
-                  {valueAt(sum?.[measure] ?? [], measure, place)}
-                </td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <Table
+        label={text.table}
+        columns={[{ label: text.time, cell: (place) => clockTime(at[place] ?? 0) }, ...measured]}
+        rows={[...at.keys()].slice(-TABLE_ROWS).reverse()}
+        keyOf={(place) => `${at[place]}`}
+      />
     </details>
   );
 }
