@@ -54,7 +54,7 @@ export class UsageDay extends Rounds {
     this.#options = options;
   }
 
-  /** Reads for one question after the other, so that many at once do not hold up the node. */
+  /** Answers one question after the other, so that many at once do not hold up the node. */
   read(question: UsageQuestion, signal: AbortSignal): Promise<UsageSeries[]> {
     return this.#turns.add(() => this.#read(question, signal));
   }
@@ -83,7 +83,7 @@ export class UsageDay extends Rounds {
     const { clock, logger, directory } = this.#options;
     const at = clock.now();
     try {
-      // On a full disk the removal comes to room.
+      // The removal comes first: on a full disk it makes room.
       await this.#prune(hourOf(at));
       const samples = await this.#samples();
       if (samples.length > 0)

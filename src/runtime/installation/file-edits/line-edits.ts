@@ -29,7 +29,7 @@ const PROPERTIES: LineFormat = {
   writeKey: (key) => escaped(key).replace(/(?<!^\\)[ =:]|^[#!]/g, '\\$&'),
 };
 
-/** A value of an INI file that would be read without a part of it. */
+/** A value of an INI file of which a reader would cut a part, unless it is in quotes. */
 const NEEDS_QUOTES = /^\s|\s$|\s;\s/;
 const INI: LineFormat = {
   // A comment of the line stands apart, as in `7777 ; the port`. Anything closer may belong to the value.

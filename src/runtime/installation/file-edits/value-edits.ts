@@ -81,7 +81,7 @@ function readJson(text: string): unknown {
   }
 }
 
-/** A text with what was read from it, which takes long for a long file. */
+/** A text and what was read from it. To read a long text takes long. */
 interface Yaml {
   readonly text: string;
   readonly document: Document.Parsed;
@@ -92,7 +92,10 @@ export function editYaml(text: string, edits: readonly ValueEdit[]): string {
   return edits.reduce(setInYaml, replaceInYaml(readYaml(text), edits)).text;
 }
 
-/** Replaces all values that are there at once, where that suffices: a text is read only once then. */
+/**
+ * Replaces the values that the file has, all at once, so that a long text is not read for each of them. Changes nothing
+ * where another value would change too.
+ */
 function replaceInYaml(own: Yaml, edits: readonly ValueEdit[]): Yaml {
   const present = edits.filter(({ key }) => valueAt(own.value, pathOf(key)) !== undefined);
   const wanted = present.reduce((now, edit) => withValue(now, pathOf(edit.key), edit), own.value);
@@ -122,7 +125,7 @@ function checked(text: string, wanted: unknown): Yaml {
   return edited;
 }
 
-/** Lays out the whole file anew, with its comments. The schema without numbers keeps the digits of each one. */
+/** Lays out the whole file anew, with its comments. A schema without numbers keeps all their digits. */
 function rewriteYaml(text: string, path: readonly string[], wanted: unknown): string {
   const document = parseYaml(text, 'failsafe');
   document.setIn(path, parseYaml(stringify(valueAt(wanted, path), { lineWidth: 0 }), 'failsafe').contents);
