@@ -8,9 +8,11 @@ import {
   type ExitRecord,
   kindOf,
   MOST_EXIT_LINES_BYTES,
+  MOST_EXIT_RECORDS,
 } from '../../../src/model/exit-record.js';
 import { MasterState } from '../../../src/state/master-state.js';
-import { instanceKey } from '../../../src/store/keys.js';
+import { exitKey, instanceKey } from '../../../src/store/keys.js';
+import { inSteps } from '../../../src/store/transaction.js';
 import { Metrics } from '../../../src/telemetry/metrics.js';
 import { reportOf } from '../../support/channel/messages.js';
 import { intakeOver } from '../../support/channel/test-hub.js';
@@ -110,6 +112,23 @@ it('does not acknowledge a report whose end is not on disk', async () => {
 it('does not bring an end back that is older than what is kept', async () => {
   await take(end(1, { at: NOW - EXITS_KEPT_MS }));
   expect(exits()).toEqual([]);
+});
+
+it('does not bring an end back that newer ones pushed out', async () => {
+  await take(end(1));
+  const { value } = [...state.exits.entries()].map(([, entry]) => entry)[0] ?? {};
+  const newer = Array.from({ length: MOST_EXIT_RECORDS }, (_, index) => ({
+    do: 'put' as const,
+    key: exitKey(`bbbbbb-${index}`),
+    value: { ...value, instance: 'bbbbbb', at: NOW - 100, lines: [] },
+  }));
+  for (const step of inSteps([{ do: 'remove' as const, key: exitKey(`${ID}-${NOW - 999}`) }, ...newer]))
+    await state.exits.until(await store.transact(step));
+  await take(end(2), end(1));
+  expect(exits().filter(({ instance }) => instance === ID)).toEqual([]);
+  await take(end(950));
+  expect(exits().filter(({ instance }) => instance === ID)).toHaveLength(1);
+  expect(await metricsText(metrics)).toContain('cause="exited"} 2');
 });
 
 it('counts an end of the future as one of now: the clock of the node is ahead', async () => {
