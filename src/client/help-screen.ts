@@ -12,10 +12,10 @@ Change
   edit, apply, delete            in an editor or from files; before: validate,
   history, rollback, rollout     plan, diff, render; how it goes, and back
 Look
-  events, exits, get, instance, config, schedule, template, cp, extension, webhook,
-  ui
+  events, exits, get, instance, config, schedule, template, cp, ui
 Cluster
   cluster, key, session          nodes, drains, join tokens; who may do what
+  webhook, extension             whom it tells, what was added to it
 Node
   start, token, join, node, store, import
 Setup

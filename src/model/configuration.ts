@@ -4,10 +4,10 @@
  */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { exposeSchema } from './expose.js';
-import { fileEditsSchema, workspacePathSchema } from './file-edit.js';
-import { afterSchema, commandSchema, prepareSchema } from './hooks.js';
-import { limitsSchema } from './limits.js';
+import { exposeSchema } from './fields/expose.js';
+import { fileEditsSchema, workspacePathSchema } from './fields/file-edit.js';
+import { afterSchema, commandSchema, prepareSchema } from './fields/hooks.js';
+import { limitsSchema } from './fields/limits.js';
 import { nameSchema, portSchema, runAsSchema } from './names.js';
 import { MAX_SERVICE_COUNT } from './plain/command-limits.js';
 import { DEFAULT_MINIMUM } from './plain/configuration-defaults.js';

@@ -1,6 +1,6 @@
 /** How an instance is stopped, and when it is started again, by its configuration. */
 import { z } from 'zod';
-import type { Expose } from './expose.js';
+import type { Expose } from './fields/expose.js';
 import { STOPPING_DEFAULTS } from './plain/configuration-defaults.js';
 import { SENDABLE_SIGNALS } from './plain/sendable-signals.js';
 

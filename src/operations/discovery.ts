@@ -3,7 +3,7 @@
  * restart is asked for. In a rollout both contents are there: a canary alone could not carry all requests. Pure.
  */
 
-import type { Expose } from '../model/expose.js';
+import type { Expose } from '../model/fields/expose.js';
 import { type InstanceRecord, isServing } from '../model/instance.js';
 import { hostPort } from '../model/plain/host-port.js';
 import type { Reads } from './reads.js';

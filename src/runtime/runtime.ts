@@ -5,7 +5,7 @@
  */
 
 import type { ProcessStamp } from '../files/processes.js';
-import type { FileLimits } from '../model/limits.js';
+import type { FileLimits } from '../model/fields/limits.js';
 import type { RuntimeOffer } from '../model/node.js';
 import type { Attachment, TerminalSize } from '../model/run/attachment.js';
 import type { Exit, LogPlace } from '../model/run/past-exit.js';

@@ -101,7 +101,7 @@ export class EventRecorder {
     const record = folded ?? next;
     this.#keep(key, { id, record });
     this.#unwritten.set(id, record);
-    this.#timer ??= clock.setTimer(WRITE_AFTER_MS, () => this.#flush());
+    this.#flushIn(WRITE_AFTER_MS);
   }
 
   /** Writes what is left. Idempotent. */
@@ -120,6 +120,14 @@ export class EventRecorder {
       }
   }
 
+  /** After the term nothing is written: this master may lead again by then, and its new recorder gives the ids. */
+  #flushIn(ms: number): void {
+    const { clock, ending } = this.#options;
+    this.#timer ??= clock.setTimer(ms, () => {
+      if (!ending.aborted) this.#flush();
+    });
+  }
+
   #flush(): void {
     this.#timer?.cancel();
     this.#timer = undefined;
@@ -134,12 +142,12 @@ export class EventRecorder {
     try {
       for (const step of inSteps(this.#operations(told))) await store.transact(step);
     } catch (error) {
-      const { clock, logger, ending } = this.#options;
+      const { logger, ending } = this.#options;
       if (ending.aborted) return;
       logger.warn({ err: error }, 'the latest events could not be written, and are tried again');
       // Events that came meanwhile are newer.
       this.#unwritten = new Map([...[...told].slice(-MAX_EVENTS), ...this.#unwritten]);
-      this.#timer ??= clock.setTimer(RETRY_AFTER_MS, () => this.#flush());
+      this.#flushIn(RETRY_AFTER_MS);
     }
   }
 

@@ -43,7 +43,7 @@ export function plan({ hooks, events, at }: NoticeFacts): Plan<readonly NoticeSt
     const gatherMs = hook.minSeconds * 1000;
     const waitMs = Math.max(
       leftMs(tell[1].at + gatherMs - at, gatherMs),
-      leftMs(record.tries === 0 ? 0 : record.tryAt - at, RETRY.maxMs),
+      record.tries === 0 ? 0 : leftMs(record.tryAt - at, backoffMs(record.tries - 1, RETRY)),
     );
     if (waitMs <= 0)
       return [{ name, tell, record: { ...record, lost: record.lost + pushedOut(record, events) } }];
@@ -53,7 +53,7 @@ export function plan({ hooks, events, at }: NoticeFacts): Plan<readonly NoticeSt
   return { steps: steps.length === 0 ? [] : [steps], recheckInMs: Math.min(...waits) };
 }
 
-/** The time left of a wait; 0 where the clock was set back. */
+/** The time left of a wait; 0 where the clock was set back, as that of the next leader may be. */
 function leftMs(ms: number, mostMs: number): number {
   return ms > mostMs ? 0 : ms;
 }

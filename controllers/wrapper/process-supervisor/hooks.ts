@@ -3,7 +3,7 @@
  * and log, stopped by the ladder, and adopted by the next daemon. Pure.
  */
 import type { Configuration } from '../../../src/model/configuration.js';
-import type { HookCommand } from '../../../src/model/hooks.js';
+import type { HookCommand } from '../../../src/model/fields/hooks.js';
 import { type Exit, KEPT_EXITS, type PastRun } from '../../../src/model/run/past-exit.js';
 import { cutText } from '../../../src/model/words.js';
 import type { Desired } from '../../../src/node/desired-copy.js';

@@ -10,7 +10,7 @@ import { chmod, mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isMissing, systemCodeOf, toWriteError } from '../../files/system-error.js';
 import { invalidRequest, messageOf, templateCorrupt, templateUnknown } from '../../model/errors.js';
-import type { FileEdit } from '../../model/file-edit.js';
+import type { FileEdit } from '../../model/fields/file-edit.js';
 import { isInstanceId, type UserIds } from '../../model/names.js';
 import { attempt } from '../../model/plain/attempt.js';
 import type { ResolvedTemplate } from '../../model/template.js';

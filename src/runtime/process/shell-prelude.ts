@@ -4,7 +4,7 @@
  * directory, joins the control groups, sets the environment, and becomes `/bin/sh -c <command>`. So the slow part can
  * be over before somebody asks for a start.
  */
-import type { FileLimits } from '../../model/limits.js';
+import type { FileLimits } from '../../model/fields/limits.js';
 
 /**
  * The shell writes this byte twice: when the terminal is transparent and it waits, and when it has its order. Later

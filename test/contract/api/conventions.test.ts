@@ -68,6 +68,7 @@ describe('Response conventions', () => {
     expect(empty.map(({ row, status }) => `${row} ${status}`)).toEqual([
       'PUT /configurations/{name} 204',
       'DELETE /configurations/{name} 204',
+      'POST /webhooks/{name}/test 204',
     ]);
   });
 });

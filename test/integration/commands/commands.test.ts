@@ -426,12 +426,17 @@ describe('config show of the fields whose defaults are not stored', () => {
     const shown = Object.keys(z.record(z.string(), z.unknown()).parse(await world.json('config show lobby')));
     const absent = Object.keys(configurationSchema.shape).filter((field) => !shown.includes(field));
     expect(absent).toEqual([
+      'limits',
       'hostAddress',
       'availablePorts',
       'maximumServiceCount',
+      'fileEdits',
+      'prepare',
+      'after',
       'runAs',
       'stopCommand',
       'readiness',
+      'expose',
       'update',
       'schedules',
       'windows',
@@ -867,7 +872,7 @@ describe('help', () => {
       'stop',
     ])
       expect(text).toMatch(new RegExp(`^${command.replace(/[[\]|.]/g, '\\$&')} {2,}\\S`, 'm'));
-    expect(await world.json('help')).toHaveLength(59);
+    expect(await world.json('help')).toHaveLength(61);
   });
 
   it('explains a group and a single command', async () => {

@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { FileEdit } from '../../../src/model/file-edit.js';
+import type { FileEdit } from '../../../src/model/fields/file-edit.js';
 import type { ResolvedTemplate } from '../../../src/model/template.js';
 import { EditThread } from '../../../src/runtime/installation/file-edits/edit-thread.js';
 import { Workspaces } from '../../../src/runtime/installation/workspace.js';

@@ -110,6 +110,7 @@ export class CommandWorld {
     });
     this.#tester = new KeyAccess({ label: 'tester', keyHash: '', grant: withoutLimits('ALL'), clock });
     this.#templates = new TemplateWorld({ clock, maxUploadMB: 1 });
+    Object.assign(this.#templates.local.library, { groups: () => groups });
     this.dependencies = this.#dependencies(logger);
     this.commands = new Commands({
       ...this.dependencies,
@@ -256,7 +257,7 @@ export class CommandWorld {
           this.stdin.push({ id, text: bytes.toString() });
         },
       },
-      templates: Object.assign(this.#templates.local, { groups: () => this.groups }),
+      templates: this.#templates.local,
       templateDigest: async () => null,
       templateSync: {
         fromStorage: async (group, name, storage) => {
@@ -299,6 +300,8 @@ export class CommandWorld {
       extensions: { list: () => this.extensions, commands: () => this.extensionCommands },
       beats: master.beats,
       events: state.events,
+      exits: state.exits,
+      webhooks: () => [],
       leftOn: async (nodeId, id, signal) => askForLeftDirectories(master.callsOf(nodeId), { id }, signal),
       usageOver: async (nodeId, question, signal) => askForUsage(master.callsOf(nodeId), question, signal),
       usedOf: (nodeId) => master.usedOf(nodeId),

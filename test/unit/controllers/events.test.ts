@@ -114,3 +114,15 @@ it('tries again what the store refused', async () => {
   await clock.advance(10_000);
   expect(await texts()).toEqual(['ams-1 joined']);
 });
+
+it('writes nothing after its term, when the master may lead again and give the same ids to other events', async () => {
+  recorder.note({ kind: 'file', detail: 'late' });
+  store.isFull = true;
+  await clock.advance(1000);
+  store.isFull = false;
+  term.abort();
+  begin();
+  recorder.note({ kind: 'file', detail: 'of the next term' });
+  await clock.advance(20_000);
+  expect(await texts()).toEqual([expect.stringContaining('of the next term')]);
+});

@@ -9,7 +9,7 @@ import { removeUnfinishedWrites, replaceFile } from '../../../files/replace-file
 import { hasFileCode, isMissing } from '../../../files/system-error.js';
 import { whileOpen } from '../../../files/while-open.js';
 import { DroverError } from '../../../model/errors.js';
-import type { FileEdit } from '../../../model/file-edit.js';
+import type { FileEdit } from '../../../model/fields/file-edit.js';
 import type { UserIds } from '../../../model/names.js';
 import { publicMessage } from '../../../model/public-message.js';
 import { DirectoryPath } from '../../../templates/tree/directory-path.js';

@@ -1,5 +1,5 @@
 /** Sets values in the text of one settings file, by its format. What is not set keeps its bytes. Pure. */
-import type { FileEdit } from '../../../model/file-edit.js';
+import type { FileEdit } from '../../../model/fields/file-edit.js';
 import { decode } from '../file-encoding.js';
 import { editIni, editProperties, editText } from './line-edits.js';
 import { editJson, editYaml } from './value-edits.js';
