@@ -10,7 +10,8 @@ import { stopCommandSchema } from './stopping.js';
 
 export const MINUTE_MS = 60_000;
 const DAY_MINUTES = 1440;
-const MAX_SCHEDULES = 64;
+/** Each due time is searched through the days of years: so many hold the loop for some milliseconds. */
+const MAX_SCHEDULES = 16;
 
 const scheduleSchema = z
   .strictObject({
