@@ -9,7 +9,7 @@ import { fileReason } from './file-reason.js';
 import { MAX_FILE_BYTES, parseJsonFile } from './parse.js';
 import { readerOf } from './problems.js';
 
-const readHook = readerOf(webhookSchema, (path) => path[0] !== 'url');
+const readHook = readerOf(webhookSchema, ([field]) => field !== undefined && field !== 'url');
 
 /** A webhook with its secret. */
 export type Hook = Webhook & { readonly secret?: string | undefined };

@@ -159,6 +159,11 @@ it('takes a new file, a changed one and a broken one while it runs, and names th
   expect(shown?.problem).toMatch(/^webhooks\/chat\.json:2: url: must be an address/);
   expect(shown?.problem).not.toContain('secret');
   await expect(leader.notices.test('chat', 'admin')).rejects.toThrow('must be an address');
+  await write('chat.json', '"https://secret-host/secret"');
+  await pass(6000);
+  expect(leader.notices.list()[0]?.problem).toBe(
+    'webhooks/chat.json:1: must be an object in { }, is another text',
+  );
   await expect(leader.notices.test('other', 'admin')).rejects.toThrow('no webhook "other"');
 });
 
