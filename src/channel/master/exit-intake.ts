@@ -67,6 +67,7 @@ export class ExitIntake {
 
   async #addLines(key: string, id: string, at: number): Promise<void> {
     const { store, exits, lastLinesOf } = this.#options;
+    if (exits.get(key) === undefined) return;
     const lines = lastWithin(await lastLinesOf(id, at), MOST_EXIT_LINES_BYTES);
     const known = exits.get(key);
     if (lines.length === 0 || known === undefined) return;

@@ -30,6 +30,8 @@ let state: MasterState;
 let metrics: Metrics;
 let intake: StatusIntake;
 let lines: readonly string[];
+let answering: Promise<void>;
+let asked: number;
 
 type End = NonNullable<Report['ends']>[number];
 const end = (run: number, fields: Partial<End> = {}): End => ({
@@ -49,7 +51,13 @@ beforeEach(async () => {
   await state.start();
   metrics = new Metrics();
   lines = ['one', 'two'];
-  intake = intakeOver(state, clock, { metrics }, async () => lines);
+  answering = Promise.resolve();
+  asked = 0;
+  intake = intakeOver(state, clock, { metrics }, async () => {
+    asked++;
+    await answering;
+    return lines;
+  });
   const record = instanceRecord(ID, { placement: placedOn('alpha', 30000) });
   const status = withStatus(record.status, { state: 'ONLINE', pid: 42, players: 7 });
   const value = { ...record, status };
@@ -99,6 +107,21 @@ it('keeps each end once, however often it is named, and every end that a replace
     [3, 'unseen'],
     [4, 'signal'],
   ]);
+});
+
+it('asks for no last lines of ends that were swept away meanwhile: a node may name thousands', async () => {
+  let answer: (() => void) | undefined;
+  answering = new Promise((resolve) => {
+    answer = resolve;
+  });
+  await take(end(3), end(2), end(1));
+  for (const [id] of [...state.exits.entries()])
+    await state.exits.until(await store.transact([{ do: 'remove', key: exitKey(id) }]));
+  answer?.();
+  answering = Promise.resolve();
+  await take(end(4));
+  await until(() => expect(exits()[0]?.lines).toEqual(['one', 'two']));
+  expect(asked).toBe(2);
 });
 
 it('does not acknowledge a report whose end is not on disk', async () => {
