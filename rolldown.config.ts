@@ -27,7 +27,11 @@ const NEVER_ASKED = [
  * The other programs load a part of that code, which has a file of its own.
  */
 const START = [
-  { name: 'words', test: /\/src\/(?:model\/(?:errors|words)|telemetry\/plain-text)\.ts$/, priority: 2 },
+  {
+    name: 'words',
+    test: /\/src\/(?:model\/(?:errors|words|plain\/attempt)|telemetry\/plain-text)\.ts$/,
+    priority: 2,
+  },
   { name: 'start', test: /\/src\/(?:cli\/program|client\/end|telemetry\/source-stack)\.ts$/, priority: 1 },
 ];
 

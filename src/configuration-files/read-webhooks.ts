@@ -1,15 +1,15 @@
 /** Reads the files of `webhooks/`. The notice controller calls it every few seconds, and decides what they mean. */
 import { readdir } from 'node:fs/promises';
-import { basename, join, resolve } from 'node:path';
+import { basename, resolve } from 'node:path';
 import { readRegular } from '../files/read-regular.js';
 import { ignoreMissing } from '../files/system-error.js';
 import type { ConfigurationFileError } from '../model/configuration.js';
 import { type Webhook, webhookSchema } from '../model/webhook.js';
 import { fileReason } from './file-reason.js';
-import { parseJsonFile } from './parse.js';
+import { MAX_FILE_BYTES, parseJsonFile } from './parse.js';
 import { readerOf } from './problems.js';
 
-const readHook = readerOf(webhookSchema, (path) => path[0] !== 'url');
+const readHook = readerOf(webhookSchema, ([field]) => field !== undefined && field !== 'url');
 
 /** A webhook with its secret. */
 export type Hook = Webhook & { readonly secret?: string | undefined };
@@ -26,14 +26,18 @@ export async function readWebhooks(directory: string): Promise<Webhooks> {
   return new Map(await Promise.all(files.map(read)));
 }
 
+async function textIn(directory: string, file: string): Promise<string> {
+  return (await readRegular(resolve(directory, file), MAX_FILE_BYTES)).toString();
+}
+
 async function readWebhook(directory: string, name: string) {
   const file = `webhooks/${name}`;
   let field: string | null = null;
   try {
-    const read = parseJsonFile(file, (await readRegular(join(directory, name))).toString(), readHook);
+    const read = parseJsonFile(file, await textIn(directory, name), readHook);
     if ('error' in read || read.data.secretFile === undefined) return read;
     field = 'secretFile';
-    const secret = (await readRegular(resolve(directory, read.data.secretFile))).toString().trim();
+    const secret = (await textIn(directory, read.data.secretFile)).trim();
     if (secret !== '') return { data: { ...read.data, secret } };
     throw new Error('it is empty');
   } catch (error) {

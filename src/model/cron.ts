@@ -3,7 +3,7 @@ import { Cron } from 'croner';
 import { z } from 'zod';
 import { messageOf } from './errors.js';
 
-/** A due time that the change to summer time leaves out comes as much later. A fixed hour that comes twice counts once. */
+/** Times of a fixed hour that summer time leaves out come as one when it begins. A fixed hour that comes twice counts once. */
 const OPTIONS = { mode: '5-part', fixedTimeRule: 'no-wildcard', paused: true } as const;
 const FIVE_FIELDS =
   'must be five fields such as "0 4 * * *": minute, hour, day of the month, month, day of the week';

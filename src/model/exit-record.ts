@@ -51,11 +51,16 @@ export function kindOf({ kind, signal, code }: ExitRecord | Omit<ExitRecord, 'li
   return kind ?? (signal !== null ? 'signal' : code === null ? 'unseen' : 'exited');
 }
 
+type Exits = Iterable<readonly [string, { readonly value: ExitRecord }]>;
+
+/** True for an end that is not kept any more: it is too old, or too many are newer. */
+export function isOver(exits: Exits, at: number, now: number): boolean {
+  if (at <= now - EXITS_KEPT_MS) return true;
+  return [...exits].filter(([, { value }]) => value.at > at).length >= MOST_EXIT_RECORDS;
+}
+
 /** The last three ends that `isMeant` holds for, newest first. */
-export function lastExits(
-  exits: Iterable<readonly [string, { readonly value: ExitRecord }]>,
-  isMeant: (exit: ExitRecord) => boolean,
-): ExitRecord[] {
+export function lastExits(exits: Exits, isMeant: (exit: ExitRecord) => boolean): ExitRecord[] {
   const meant = [...exits].map(([, { value }]) => value).filter(isMeant);
   return meant.sort((a, b) => b.at - a.at).slice(0, 3);
 }

@@ -10,7 +10,8 @@ import { stopCommandSchema } from './stopping.js';
 
 export const MINUTE_MS = 60_000;
 const DAY_MINUTES = 1440;
-const MAX_SCHEDULES = 64;
+/** Each due time is searched through the days of years: so many hold the loop for some milliseconds. */
+const MAX_SCHEDULES = 16;
 
 const scheduleSchema = z
   .strictObject({
@@ -78,7 +79,7 @@ export function nextChangeOf({ windows }: Counted, now: number): number | undefi
 
 /**
  * `done`, `failed`: it was acted on. `missed`: no master was there in time, players stayed, or a later due time came.
- * `skipped`: a person wanted that. `unsure`: a master ended while it handed a command over.
+ * `skipped`: a person wanted that. `unsure`: a master ended while it acted, and the deed is not repeated.
  */
 const outcomeSchema = z.enum(['done', 'failed', 'missed', 'skipped', 'unsure']);
 
@@ -96,9 +97,9 @@ const entrySchema = z.object({
   rule: z.string(),
   /** Due times up to here are settled or handed over. */
   seen: z.number(),
-  /** The due time that is being acted on. `mark`: the generation of the rollout before a restart. */
+  /** The due time that is being acted on, and how. `mark`: the generation of the rollout before a restart. */
   handedOver: z
-    .object({ due: z.number(), at: z.number(), by: z.string().nullable(), mark: z.int() })
+    .object({ due: z.number(), at: z.number(), by: z.string().nullable(), mark: z.int(), do: z.string() })
     .optional(),
   last: pastDueSchema.nullable(),
   /** How many due times ended in each way. */

@@ -1,6 +1,6 @@
 /**
- * The addresses of what serves, in the forms that proxies and monitoring read. What is about to end has left them: a stop
- * was asked for, or a restart, or a newer content has taken its place. Pure.
+ * The addresses of what serves, in the forms that proxies and monitoring read. An instance leaves them when its stop or
+ * restart is asked for. In a rollout both contents are there: a canary alone could not carry all requests. Pure.
  */
 
 import type { Expose } from '../model/fields/expose.js';
@@ -23,9 +23,8 @@ export function endpointsOf(needs: Needs, configuration: string): Endpoint[] {
   const records = [...needs.instancesByConfiguration.get(configuration)].flatMap(
     (id) => needs.instances.get(id)?.value ?? [],
   );
-  const staying = records.filter(isStaying);
-  const current = staying.filter(({ outdated }) => outdated !== true);
-  return (current.length > 0 ? current : staying)
+  return records
+    .filter(isStaying)
     .flatMap(({ id, placement }) => {
       if (placement === null || placement.port === null) return [];
       const { nodeId: node, hostAddress, port } = placement;

@@ -9,7 +9,6 @@ import {
   ruleOf,
   type Schedule,
   type ShownSchedule,
-  type Timetable,
 } from '../model/schedule.js';
 import { unknownConfiguration } from '../model/unknown.js';
 import { modifyOrCreate } from '../store/modify.js';
@@ -31,18 +30,8 @@ export function schedulesOf(
     const { name: scheduleName, do: deed, cron, zone } = schedule;
     const { last, counts, paused, skip, seen } = entryOf(timetable, scheduleName) ?? newEntry(schedule, 0);
     const next = nextDue(schedule, Math.max(seen, clock.now()));
-    return {
-      configurationName: name,
-      name: scheduleName,
-      do: deed,
-      cron,
-      zone,
-      next,
-      last,
-      counts,
-      paused,
-      skip,
-    };
+    const shown = { do: deed, cron, zone, next, last, counts, paused, skip };
+    return { configurationName: name, name: scheduleName, ...shown };
   });
 }
 
@@ -63,8 +52,12 @@ export async function askSchedule(
   needs: Needs,
   { name, schedule, action, by }: Record<'name' | 'schedule' | 'by', string> & { action: ScheduleAction },
 ): Promise<ShownSchedule[]> {
-  const at = needs.clock.now();
-  await change(needs, name, (timetable, schedules) => {
+  const { configurations, timetableRecords, clock } = needs;
+  const at = clock.now();
+  await modifyOrCreate(timetableRecords, name, (timetable = EMPTY_TIMETABLE) => {
+    const record = configurations.get(name)?.value;
+    if (record === undefined) throw unknownConfiguration(name);
+    const { schedules = [] } = record.configuration;
     const found = schedules.find((one) => one.name === schedule);
     if (found === undefined) {
       const known = schedules.map((one) => one.name).join(', ') || 'none: its file has no "schedules"';
@@ -78,16 +71,4 @@ export async function askSchedule(
 
 function newEntry(schedule: Schedule, seen: number): Entry {
   return { rule: ruleOf(schedule), seen, last: null, counts: {} };
-}
-
-async function change(
-  { configurations, timetableRecords }: Needs,
-  name: string,
-  next: (timetable: Timetable, schedules: readonly Schedule[]) => Timetable,
-): Promise<void> {
-  await modifyOrCreate(timetableRecords, name, (timetable = EMPTY_TIMETABLE) => {
-    const record = configurations.get(name)?.value;
-    if (record === undefined) throw unknownConfiguration(name);
-    return next(timetable, record.configuration.schedules ?? []);
-  });
 }

@@ -131,14 +131,14 @@ export class EventRecorder {
   #flush(): void {
     this.#timer?.cancel();
     this.#timer = undefined;
-    const told = this.#unwritten;
-    if (told.size === 0) return;
-    this.#unwritten = new Map();
-    this.#write = this.#write.then(() => this.#put(told));
+    this.#write = this.#write.then(() => this.#put());
   }
 
-  async #put(told: ReadonlyMap<string, EventRecord>): Promise<void> {
+  /** Writes what is there now. A webhook passes an event over that appears after a later one. */
+  async #put(): Promise<void> {
     const { store } = this.#options.state;
+    const told = this.#unwritten;
+    this.#unwritten = new Map();
     try {
       for (const step of inSteps(this.#operations(told))) await store.transact(step);
     } catch (error) {

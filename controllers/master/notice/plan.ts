@@ -36,10 +36,12 @@ export interface NoticeStep {
 export function plan({ hooks, events, at }: NoticeFacts): Plan<readonly NoticeStep[]> {
   const waits = [LOOK_EVERY_MS];
   const steps = hooks.flatMap(({ name, hook, record }): NoticeStep[] => {
-    // A new webhook tells nothing of what was before it.
-    if (record === undefined) return [{ name, record: settled(events.at(-1)?.[0] ?? '', 0) }];
+    // A new webhook tells nothing of what was before it, nor does a file that names more events than before.
+    const last = events.at(-1)?.[0] ?? '';
+    if (record === undefined) return [{ name, record: settled(last, 0) }];
     const [tell] = pendingOf(hook, record, events);
-    if (tell === undefined) return [];
+    if (tell === undefined)
+      return record.tries === 0 && last > record.cursor ? [{ name, record: settled(last, record.lost) }] : [];
     const gatherMs = hook.minSeconds * 1000;
     const waitMs = Math.max(
       leftMs(tell[1].at + gatherMs - at, gatherMs),

@@ -3,8 +3,8 @@
  * once, or its record says why not.
  *
  * ```
- *  due ---> handed over ---> done | failed        a master that ends in between: its successor goes on,
- *   '---> skipped | missed                        but a command that may have been sent is `unsure`
+ *  due ---> handed over ---> done | failed        a master that ends in between: its successor goes on, unless it comes
+ *   '---> skipped | missed                        too late, the deed was edited, or it is a command: then `unsure`
  * ```
  */
 import type { Plan } from '../../../src/loop/reconciler.js';
@@ -78,16 +78,20 @@ function planOf(schedule: Schedule, facts: ScheduleFacts): Plan<ScheduleStep> {
     return write({ ...known, rule: ruleOf(schedule), seen: now });
   }
   const { asked, ...rest } = before;
+  const { withinMinutes } = schedule;
   const settle = (outcome: PastDue['outcome'], message: string, due: number, count = 1): Plan<ScheduleStep> =>
     write(settled({ ...rest, seen: due }, { due, at: now, outcome, message, by: null }, count));
   const handOver = (due: number, by: string | null, seen: number): Plan<ScheduleStep> => {
-    const entry = { ...rest, seen, handedOver: { due, at: now, by, mark } };
+    const entry = { ...rest, seen, handedOver: { due, at: now, by, mark, do: schedule.do } };
     return write(entry, { do: 'act', schedule, entry });
   };
-  if (before.handedOver !== undefined)
-    return schedule.do === 'command'
-      ? settle('unsure', 'a master ended while it sent the line', before.seen)
-      : { steps: [{ do: 'act', schedule, entry: before }] };
+  if (before.handedOver !== undefined) {
+    const { due, at, by, do: deed } = before.handedOver;
+    const isMeant = deed === schedule.do && deed !== 'command' && now <= at + withinMinutes * MINUTE_MS;
+    if (isMeant) return { steps: [{ do: 'act', schedule, entry: before }] };
+    const message = 'a master ended while it acted';
+    return write(settled(before, { due, at: now, outcome: 'unsure', message, by }));
+  }
   if (asked !== undefined) return handOver(asked.at, asked.by, before.seen);
   const dues = dueTimes(schedule, before.seen, now, MOST_DUES);
   const due = dues.at(-1);
@@ -102,7 +106,6 @@ function planOf(schedule: Schedule, facts: ScheduleFacts): Plan<ScheduleStep> {
     return { steps: [], recheckInMs: Math.min(at - now, LOOK_MS) };
   }
   const earlier = dues.at(-2);
-  const { withinMinutes } = schedule;
   if (earlier !== undefined) {
     // Look no further back than a due time may be made up: a clock that was years behind has passed millions.
     const isMore = dues.length === MOST_DUES;

@@ -43,6 +43,8 @@ export class Schedules implements Reconciler<ScheduleFacts, ScheduleStep> {
     const { configurations, timetables, rollouts, clock } = this.#options;
     const configuration = configurations.get(name)?.value.configuration;
     const timetable = timetables.get(name)?.value;
+    // A timetable that cannot be read is kept as it is: `cluster status` names it.
+    if (timetables.setAside.has(name)) return undefined;
     if (timetable === undefined && configuration?.schedules === undefined) return undefined;
     return {
       now: clock.now(),
@@ -74,7 +76,7 @@ export class Schedules implements Reconciler<ScheduleFacts, ScheduleStep> {
     }
   }
 
-  /** Acts on a due time. Everything but a command may be repeated for the same due time. */
+  /** Acts on a due time. All but a command may be repeated for the same due time. */
   async #act(name: string, { schedule, entry }: Act): Promise<Deed> {
     switch (schedule.do) {
       case 'restart':

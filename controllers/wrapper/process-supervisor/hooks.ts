@@ -105,11 +105,10 @@ export function planHook(handle: Handle, phase: Up, timeoutMs: number, now: numb
     : planStop(withoutCommand(handle), phase, now);
 }
 
-/** The handle for the ladder of a hook, which reads no stop command, and which no proxy knows. */
+/** The handle for the ladder of a hook: it does not read the program's stop command, and no proxy has to see it leave. */
 export function withoutCommand(handle: Handle): Handle {
-  return hookOf(handle) === null
-    ? handle
-    : { ...handle, stop: { ...handle.stop, command: null, leaveMs: 0 } };
+  const stop = { ...handle.stop, command: null, leaveMs: 0 };
+  return hookOf(handle) === null ? handle : { ...handle, stop };
 }
 
 /** The handle after its hook ended; undefined: the run was no hook. A hook after the program is never repeated. */

@@ -4,7 +4,7 @@
  */
 import { KeyedTurns } from '../../loop/keyed-turns.js';
 import { DroverError } from '../../model/errors.js';
-import { EXITS_KEPT_MS, type ExitRecord, kindOf, MOST_EXIT_LINES_BYTES } from '../../model/exit-record.js';
+import { type ExitRecord, isOver, kindOf, MOST_EXIT_LINES_BYTES } from '../../model/exit-record.js';
 import type { InstanceRecord } from '../../model/instance.js';
 import { exitKey } from '../../store/keys.js';
 import type { MirrorReader } from '../../store/mirror.js';
@@ -40,7 +40,7 @@ export class ExitIntake {
     const took = ends.map(async (end, older) => {
       const key = `${id}-${end.at}`;
       // Nodes still name ends whose records were swept away.
-      if (exits.get(key) !== undefined || end.at <= now() - EXITS_KEPT_MS) return;
+      if (exits.get(key) !== undefined || isOver(exits.entries(), end.at, now())) return;
       // Earlier ends are told late: the players of the record belong to the newest one.
       const players = older === 0 && status.pid !== null ? status.players : null;
       // A node's clock that is ahead must not keep its ends for longer than others.
@@ -67,6 +67,7 @@ export class ExitIntake {
 
   async #addLines(key: string, id: string, at: number): Promise<void> {
     const { store, exits, lastLinesOf } = this.#options;
+    if (exits.get(key) === undefined) return;
     const lines = lastWithin(await lastLinesOf(id, at), MOST_EXIT_LINES_BYTES);
     const known = exits.get(key);
     if (lines.length === 0 || known === undefined) return;

@@ -40,7 +40,7 @@ export const SCHEDULE_COMMANDS = {
     names: namesOf,
   }),
   'schedule run': asking('act on a schedule now, whatever its times say'),
-  'schedule skip': asking('pass the next due time of a schedule over'),
+  'schedule skip': asking('skip the next due time of a schedule'),
   'schedule pause': asking('pause a schedule: its due times are skipped'),
   'schedule resume': asking('go on with a schedule that is paused, or take a skip back'),
 };

@@ -72,15 +72,17 @@ it.each<[string, Partial<InstanceRecord>]>([
   ['a restart', { status: { ...instanceStatus('ONLINE'), awaitsRestart: true } }],
   ['a stop of its node', { status: { ...instanceStatus('ONLINE'), reason: 'stopping' } }],
   ['a crash', { status: instanceStatus('OFFLINE') }],
-  ['a newer content', { outdated: true }],
 ])('leaves out what %s is about to end', async (_why, fields) => {
   await add('aaaaaa', 25_001, fields);
   expect(await read('addresses/web')).toBe('[::1]:25002\n');
 });
 
-it('keeps older contents while no newer one serves, and no router without a server', async () => {
-  for (const id of ['aaaaaa', 'bbbbbb']) await add(id, 25_001, { outdated: true });
-  expect(await read('addresses/web')).toBe('10.0.0.1:25001\n10.0.0.1:25001\n');
+it('lists older contents beside a newer one until they are replaced: a canary does not get all requests', async () => {
+  await add('aaaaaa', 25_001, { outdated: true });
+  expect(await read('addresses/web')).toBe('10.0.0.1:25001\n[::1]:25002\n');
+});
+
+it('has no router without a server', async () => {
   for (const id of ['aaaaaa', 'bbbbbb']) await world.dropInstance(id);
   expect(JSON.parse(await read('traefik'))).toEqual({});
   expect(await read('addresses/web')).toBe('');

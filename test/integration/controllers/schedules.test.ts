@@ -70,14 +70,28 @@ it('hands a command over once: a successor says that it may have been sent', asy
   expect(outcome()).toBe('done sent to 1 of 1 instance');
   const { handedOver: _over, ...rest } = entry() ?? { last: null };
   const due = clock.now();
-  const value = { entries: { tick: { ...rest, handedOver: { due, at: due, by: null, mark: 0 } } } };
+  const value = {
+    entries: { tick: { ...rest, handedOver: { due, at: due, by: null, mark: 0, do: 'command' } } },
+  };
   await plane.takeOver(async () => {
     await plane.master.state.timetables.until(
       await plane.store.transact([{ do: 'put', key: timetableKey('lobby'), value }]),
     );
   });
   await clock.advance(1000);
-  expect(outcome()).toBe('unsure a master ended while it sent the line');
+  expect(outcome()).toBe('unsure a master ended while it acted');
+});
+
+it('keeps a timetable that it cannot read, and goes on with the others', async () => {
+  await put({ static: true, schedules: [COMMAND] });
+  const value = { entries: { tick: { rule: 7 } } };
+  await plane.store.transact([{ do: 'put', key: timetableKey('lobby'), value }]);
+  lines = [];
+  await clock.advance(2 * MINUTE);
+  expect(lines.filter((line) => line.includes('schedule'))).toEqual([
+    expect.stringContaining('cannot be read'),
+  ]);
+  expect((await plane.store.get(timetableKey('lobby')))?.value).toEqual(value);
 });
 
 it('says what was missed while no master ran, in record, log and events', async () => {

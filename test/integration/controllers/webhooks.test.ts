@@ -10,6 +10,7 @@ import { pino } from 'pino';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { EventRecorder } from '../../../controllers/master/events/recorder.js';
 import { Notices } from '../../../controllers/master/notice/reconciler.js';
+import { MAX_FILE_BYTES } from '../../../src/configuration-files/parse.js';
 import { readWebhooks } from '../../../src/configuration-files/read-webhooks.js';
 import { Controller } from '../../../src/loop/controller.js';
 import { MasterState } from '../../../src/state/master-state.js';
@@ -158,7 +159,34 @@ it('takes a new file, a changed one and a broken one while it runs, and names th
   expect(shown?.problem).toMatch(/^webhooks\/chat\.json:2: url: must be an address/);
   expect(shown?.problem).not.toContain('secret');
   await expect(leader.notices.test('chat', 'admin')).rejects.toThrow('must be an address');
+  await write('chat.json', '"https://secret-host/secret"');
+  await pass(6000);
+  expect(leader.notices.list()[0]?.problem).toBe(
+    'webhooks/chat.json:1: must be an object in { }, is another text',
+  );
   await expect(leader.notices.test('other', 'admin')).rejects.toThrow('no webhook "other"');
+});
+
+it('reads no file that is larger than a webhook can be', async () => {
+  await write('ops.json', { url: url(), secretFile: '../secret' });
+  await write('big.json', ' '.repeat(MAX_FILE_BYTES + 1));
+  await writeFile(join(root, 'secret'), 'x'.repeat(MAX_FILE_BYTES + 1));
+  leader = await lead();
+  await pass(1000);
+  const tooLarge = 'cannot be read: it is larger than the limit of 1024 KiB';
+  expect(leader.notices.list().map(({ problem }) => problem)).toEqual([
+    `webhooks/big.json: ${tooLarge}`,
+    `webhooks/ops.json: secretFile: ${tooLarge}`,
+  ]);
+});
+
+it('escapes for Slack what Slack reads as its own, by the names that Slack knows', async () => {
+  await write('ops.json', { url: url(), format: 'slack', minSeconds: 0 });
+  leader = await lead();
+  await pass(1000);
+  leader.recorder.note({ kind: 'node', node: 'n1', detail: '<!here> & co' });
+  await pass(3000);
+  expect(received.map(({ body }) => JSON.parse(body))).toEqual([{ text: 'n1 &lt;!here&gt; &amp; co' }]);
 });
 
 it('follows no redirect, and shows of an address only its server', async () => {

@@ -8,9 +8,11 @@ import {
   type ExitRecord,
   kindOf,
   MOST_EXIT_LINES_BYTES,
+  MOST_EXIT_RECORDS,
 } from '../../../src/model/exit-record.js';
 import { MasterState } from '../../../src/state/master-state.js';
-import { instanceKey } from '../../../src/store/keys.js';
+import { exitKey, instanceKey } from '../../../src/store/keys.js';
+import { inSteps } from '../../../src/store/transaction.js';
 import { Metrics } from '../../../src/telemetry/metrics.js';
 import { reportOf } from '../../support/channel/messages.js';
 import { intakeOver } from '../../support/channel/test-hub.js';
@@ -28,6 +30,8 @@ let state: MasterState;
 let metrics: Metrics;
 let intake: StatusIntake;
 let lines: readonly string[];
+let answering: Promise<void>;
+let asked: number;
 
 type End = NonNullable<Report['ends']>[number];
 const end = (run: number, fields: Partial<End> = {}): End => ({
@@ -47,7 +51,13 @@ beforeEach(async () => {
   await state.start();
   metrics = new Metrics();
   lines = ['one', 'two'];
-  intake = intakeOver(state, clock, { metrics }, async () => lines);
+  answering = Promise.resolve();
+  asked = 0;
+  intake = intakeOver(state, clock, { metrics }, async () => {
+    asked++;
+    await answering;
+    return lines;
+  });
   const record = instanceRecord(ID, { placement: placedOn('alpha', 30000) });
   const status = withStatus(record.status, { state: 'ONLINE', pid: 42, players: 7 });
   const value = { ...record, status };
@@ -99,6 +109,21 @@ it('keeps each end once, however often it is named, and every end that a replace
   ]);
 });
 
+it('asks for no last lines of ends that were swept away meanwhile: a node may name thousands', async () => {
+  let answer: (() => void) | undefined;
+  answering = new Promise((resolve) => {
+    answer = resolve;
+  });
+  await take(end(3), end(2), end(1));
+  for (const [id] of [...state.exits.entries()])
+    await state.exits.until(await store.transact([{ do: 'remove', key: exitKey(id) }]));
+  answer?.();
+  answering = Promise.resolve();
+  await take(end(4));
+  await until(() => expect(exits()[0]?.lines).toEqual(['one', 'two']));
+  expect(asked).toBe(2);
+});
+
 it('does not acknowledge a report whose end is not on disk', async () => {
   store.isFull = true;
   await expect(take(end(1))).rejects.toThrow();
@@ -110,6 +135,23 @@ it('does not acknowledge a report whose end is not on disk', async () => {
 it('does not bring an end back that is older than what is kept', async () => {
   await take(end(1, { at: NOW - EXITS_KEPT_MS }));
   expect(exits()).toEqual([]);
+});
+
+it('does not bring an end back that newer ones pushed out', async () => {
+  await take(end(1));
+  const { value } = [...state.exits.entries()].map(([, entry]) => entry)[0] ?? {};
+  const newer = Array.from({ length: MOST_EXIT_RECORDS }, (_, index) => ({
+    do: 'put' as const,
+    key: exitKey(`bbbbbb-${index}`),
+    value: { ...value, instance: 'bbbbbb', at: NOW - 100, lines: [] },
+  }));
+  for (const step of inSteps([{ do: 'remove' as const, key: exitKey(`${ID}-${NOW - 999}`) }, ...newer]))
+    await state.exits.until(await store.transact(step));
+  await take(end(2), end(1));
+  expect(exits().filter(({ instance }) => instance === ID)).toEqual([]);
+  await take(end(950));
+  expect(exits().filter(({ instance }) => instance === ID)).toHaveLength(1);
+  expect(await metricsText(metrics)).toContain('cause="exited"} 2');
 });
 
 it('counts an end of the future as one of now: the clock of the node is ahead', async () => {

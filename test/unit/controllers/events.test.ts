@@ -89,6 +89,23 @@ it(`keeps the last ${MAX_EVENTS}`, async () => {
   expect(told[0]).toBe('node-0-200 joined');
 });
 
+it('never writes a later event before an earlier one that was refused: webhooks would pass that over', async () => {
+  const ids: string[] = [];
+  state.events.onChange((id) => void ids.push(id));
+  store.latencyMs = 2500;
+  store.isFull = true;
+  recorder.note({ kind: 'node', node: 'n1', detail: 'is lost' });
+  await clock.advance(1500);
+  recorder.note({ kind: 'node', node: 'n2', detail: 'is lost' });
+  await clock.advance(2000);
+  store.latencyMs = 0;
+  store.isFull = false;
+  await clock.advance(60_000);
+  expect(store.failures).toBe(1);
+  expect(await texts()).toEqual(['n1 is lost', 'n2 is lost']);
+  expect(ids).toEqual(['000000000001', '000000000002']);
+});
+
 it('tries again what the store refused', async () => {
   store.isFull = true;
   recorder.note({ kind: 'node', node: 'ams-1', detail: 'joined' });

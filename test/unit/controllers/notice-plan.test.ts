@@ -48,6 +48,18 @@ describe('the plan of the notices', () => {
     ['looks at the files when there is nothing to tell', `wait ${LOOK_EVERY_MS}`, begun, []],
     ['skips other kinds', 'tell 2', begun, numbered(crash(9000, { kind: 'up' }), crash(9000))],
     [
+      'passes over what it is not to tell, so that a wider file tells nothing old',
+      'go on from 2',
+      begun,
+      numbered(crash(9000, { kind: 'up' }), crash(0, { kind: 'up' })),
+    ],
+    [
+      'keeps the number of its tries over what it is not to tell',
+      `wait ${LOOK_EVERY_MS}`,
+      failed(begun, idOf(1), 'no', NOW),
+      [[idOf(2), crash(9000, { kind: 'up' })]],
+    ],
+    [
       'skips other configurations, and events of none',
       'tell 3',
       begun,

@@ -394,6 +394,15 @@ describe('the plan of the process supervisor', () => {
       expect(ending({ ...WITH_COMMAND, timeoutMs: 0 })).toEqual(['SIGKILL to all of run 1']);
     });
 
+    it('gives a hook no time to leave: no proxy has it', () => {
+      const present = { run: 1, kind: 'prepare', index: 0, name: 'prepare 1', timeoutMs: 1000 } as const;
+      const stop = stopOf({ ...WITH_COMMAND, leaveMs: 20_000 });
+      const hooks = { present, done: 0, preparedFor: null, owed: null };
+      expect(decide({ handle: running({ stop, hooks }), ...wantedToStop(stop) })).toEqual([
+        'SIGTERM to run 1',
+      ]);
+    });
+
     it('waits for proxies to see that the instance leaves, then climbs with all of its time', () => {
       const leaving = (agoMs: number, fields: Partial<StopSettings> = {}) =>
         ending({ leaveMs: 20_000, ...fields }, { stopping: { ...stopping('none', 0), leftAt: NOW - agoMs } });

@@ -93,12 +93,38 @@ describe('the plan of a schedule', () => {
     expect(stepsAt(FOUR, { schedule: { when: 'empty' }, used: 2 })).toEqual(['act 01T04:00']);
   });
 
-  it('goes on with what was handed over', () => {
-    const handedOver = { due: FOUR, at: FOUR, by: null, mark: 3 };
-    expect(stepsAt(FOUR + HOUR, { entry: { seen: FOUR, handedOver } })).toEqual(['act 01T04:00']);
-    const schedule = { do: 'command', command: 'save' };
-    expect(stepsAt(FOUR + HOUR, { schedule, entry: { seen: FOUR, handedOver } })).toEqual([
-      'unsure 01T04:00: a master ended while it sent the line {"unsure":1}',
+  const over = { due: FOUR, at: FOUR, by: null, mark: 3, do: 'restart' };
+  const UNSURE = ['unsure 01T04:00: a master ended while it acted {"unsure":1}'];
+
+  it('goes on with what was handed over, but not later than it may be made up', () => {
+    const entry = { seen: FOUR, handedOver: over };
+    expect(stepsAt(FOUR + 10 * MINUTE, { entry })).toEqual(['act 01T04:00']);
+    expect(stepsAt(FOUR + 10 * MINUTE + 1, { entry })).toEqual(UNSURE);
+    expect(stepsAt(FOUR + 30 * 24 * HOUR, { entry })).toEqual(UNSURE);
+  });
+
+  it('neither repeats a command, nor does what an edited schedule says now for an earlier due time', () => {
+    const command = { do: 'command', command: 'save' };
+    const entry = { seen: FOUR, handedOver: { ...over, do: 'command' } };
+    expect(stepsAt(FOUR, { schedule: command, entry })).toEqual(UNSURE);
+    expect(stepsAt(FOUR, { schedule: { do: 'stop' }, entry: { seen: FOUR, handedOver: over } })).toEqual(
+      UNSURE,
+    );
+    expect(stepsAt(FOUR, { entry })).toEqual(UNSURE);
+  });
+
+  it('says whose wish is unsure, and keeps a later wish', () => {
+    const handedOver = { ...over, due: FOUR - HOUR, at: FOUR - HOUR, by: 'ann' };
+    const asked = { by: 'bob', at: FOUR };
+    const known: Entry = { rule: RULE, seen: FOUR - 24 * HOUR, last: null, counts: {}, handedOver, asked };
+    const { schedules } = configurationSchema.parse({
+      name: 'lobby',
+      command: 'x',
+      schedules: [{ name: 'nightly', cron: '0 4 * * *', do: 'command', command: 'save' }],
+    });
+    const facts = { schedules, timetable: { entries: { nightly: known } }, used: 0, generation: 3 };
+    expect(plan({ ...facts, now: FOUR }).steps).toMatchObject([
+      { entry: { asked, seen: known.seen, last: { outcome: 'unsure', due: FOUR - HOUR, by: 'ann' } } },
     ]);
   });
 
