@@ -395,9 +395,16 @@ describe('the plan of the process supervisor', () => {
     });
 
     it('gives a hook no time to leave: no proxy has it', () => {
-      const present = { run: 1, kind: 'prepare', index: 0, name: 'prepare 1', timeoutMs: 1000 } as const;
+      const present = {
+        run: 1,
+        kind: 'prepare',
+        index: 0,
+        next: null,
+        name: 'prepare 1',
+        timeoutMs: 1000,
+      } as const;
       const stop = stopOf({ ...WITH_COMMAND, leaveMs: 20_000 });
-      const hooks = { present, done: 0, preparedFor: null, owed: null };
+      const hooks = { present, done: 0, preparedFor: null, owed: null, runs: 1 };
       expect(decide({ handle: running({ stop, hooks }), ...wantedToStop(stop) })).toEqual([
         'SIGTERM to run 1',
       ]);
