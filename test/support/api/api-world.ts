@@ -466,7 +466,12 @@ export class ApiWorld {
       hasKeys: () => this.hasKeys,
       leadership: new SoleLeadership({ nodeId: 'alpha', clusterAddress: 'alpha:6000', since: 0 }),
       led: () => ({
-        notices: { test: async () => undefined },
+        notices: {
+          test: async (name) => {
+            if (name !== 'ops')
+              throw new DroverError('DRV_WEBHOOK_UNKNOWN', 'the leader has no such webhook');
+          },
+        },
         creations: {
           create: async (configurationName) => {
             if (this.configurations.get(configurationName) === undefined)
