@@ -41,7 +41,7 @@ interface RefusedDraft {
   readonly reason: string;
 }
 
-/** What a mapping makes of one thing of the source; the reader adds the kind and the place. */
+/** The result of a mapping of one thing of the source; the reader adds the kind and the place. */
 export type Mapped<Of extends ConfigurationDraft | NodeDraft> = Omit<Of, 'kind' | 'from'>;
 
 export type Draft = ConfigurationDraft | NodeDraft | TemplateDraft | RefusedDraft;

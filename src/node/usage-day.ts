@@ -73,7 +73,7 @@ export class UsageDay extends Rounds {
         const minute = attempt(() => noteSchema.parse(JSON.parse(line)));
         if (minute !== undefined) fold.add(minute[0], minute.slice(1).filter(isMinuteSample));
       }
-    // What is used now belongs to the answer, and is not kept.
+    // The present use belongs to the answer, and is not kept.
     fold.add(now, await this.#samples());
     return fold.result();
   }

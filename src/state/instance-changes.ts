@@ -87,9 +87,12 @@ function generationField({ generation = 0 }: InstanceContent) {
   return generation > 0 ? { generation } : {};
 }
 
-/** The record with a content that needs no restart: a running process goes on. */
+/**
+ * The record with a content that needs no restart: a running process goes on. RAM and CPU stay: they are those of the
+ * content before, or more while a former run holds them until its node reports its end.
+ */
 export function withLiveContent(record: InstanceRecord, content: InstanceContent): InstanceRecord {
-  return { ...record, ...contentFields(content), desired: withoutAsking(record.desired) };
+  return { ...record, revision: content.hash, desired: withoutAsking(record.desired) };
 }
 
 // The next two functions copy only what they change: a plan asks for thousands of records.

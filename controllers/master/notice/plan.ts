@@ -1,6 +1,6 @@
 /**
- * The notice controller's decision: which event each webhook tells next, and when. A webhook tells events in the order
- * of their ids, the next one once the one before is taken or given up.
+ * The notice controller's decision: which event each webhook tells next, and when. A webhook tells events by id, in order:
+ * the next event once the event before is taken or given up.
  */
 import { backoffMs } from '../../../src/loop/backoff.js';
 import type { Plan } from '../../../src/loop/reconciler.js';

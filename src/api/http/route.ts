@@ -75,7 +75,7 @@ export interface Answer {
   readonly contentType?: string;
 }
 
-/** What the descriptions of routes and of sockets have in common. */
+/** The part that the descriptions of routes and of sockets have in common. */
 export interface EndpointDescription {
   /** The path below `/api`; parameters as `:id`. */
   readonly path: string;

@@ -1,5 +1,5 @@
 /**
- * What instances used over a time, as series with one value for each step. A node folds its samples into them, and the
+ * The usage of instances over a time, as series with one value for each step. A node folds its samples into them, and the
  * master adds those of several nodes. Pure.
  */
 import { z } from 'zod';

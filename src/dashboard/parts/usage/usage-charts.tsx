@@ -55,7 +55,7 @@ export function UsageCharts({ of = {}, isNarrow = false, range: first = '30m', a
   /** The place in the series under the pointer, shared by all charts. */
   const pointed = useSignal<number | null>(null);
   const { value: usage, error } = asked.value;
-  // Without a connection the last charts stay.
+  // The last charts stay while there is no connection.
   if (usage === undefined) return error === null ? null : <Failure error={error} onRetry={asked.again} />;
   const { at, series, marks, missing } = usage;
   const [sum] = series;

@@ -4,7 +4,7 @@ import { decode } from '../file-encoding.js';
 import { editIni, editProperties, editText } from './line-edits.js';
 import { editJson, editYaml } from './value-edits.js';
 
-/** One value to set, with its variables replaced. */
+/** A value to set, with its variables replaced. */
 export interface ValueEdit {
   /** The key as the configuration writes it. */
   readonly key: string;
