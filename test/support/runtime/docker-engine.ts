@@ -145,9 +145,16 @@ export abstract class ContainerEngine {
     return JSON.parse(await this.ask('GET', `/containers/${id}/json`));
   }
 
-  /** Removes a container, also one that runs. */
+  /**
+   * Removes a container, also one that runs. Podman refuses while the container's own end is under way ("container
+   * state improper"), so a refusal is asked again until the container is gone.
+   */
   async remove(id: string): Promise<void> {
-    await this.ask('DELETE', `/containers/${id}?force=true&v=true`);
+    await until(() =>
+      this.ask('DELETE', `/containers/${id}?force=true&v=true`).catch((error: unknown) => {
+        if (!messageOf(error).includes(': 404 ')) throw error;
+      }),
+    );
   }
 
   /** A test's own question, not through the code that is tested: the answer's body. Throws for a refusal. */
