@@ -23,6 +23,7 @@ import { InstanceCleanup } from './instance-cleanup/reconciler.js';
 import { MinimumService } from './minimum-service/reconciler.js';
 import { Notices, type NoticesOptions } from './notice/reconciler.js';
 import { Placement, type PlacementOptions } from './placement/reconciler.js';
+import { unmetWaits } from './placement/waits.js';
 import { Mover } from './replacement/mover.js';
 import { Replacements } from './replacement/reconciler.js';
 import { Victims } from './replacement/victims.js';
@@ -84,6 +85,7 @@ export function buildReconcilers(options: ReconcilersOptions, wakes: ReconcilerW
   const placement = new Placement({
     ...state,
     ...options.placement,
+    waitsOf: (configuration) => unmetWaits(configuration, state),
     beats,
     onPlaceFreed: wakes.onPlaceFreed,
     metrics,

@@ -32,6 +32,8 @@ export interface NodeParts {
   readonly calls: () => CallPeer | undefined;
   /** Aborted when the operator ends the node with Ctrl-C: everything stops, and nothing desired changes. */
   readonly nodeStop: AbortSignal;
+  /** The configurations that Ctrl-C ends later, because instances that wait for them (`waitsFor`) still live here. */
+  readonly stopsLater: () => ReadonlySet<string>;
   readonly clock: Clock;
   readonly random: () => number;
   readonly logger: Logger;

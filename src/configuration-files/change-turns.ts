@@ -4,6 +4,10 @@
  */
 import type PQueue from 'p-queue';
 import type { ContentOrigins, FileWriter } from '../git/content-origins.js';
+import type { Configuration, ConfigurationRecord } from '../model/configuration.js';
+import { DroverError } from '../model/errors.js';
+import { circleFault } from '../model/fields/waits-for.js';
+import type { MirrorReader } from '../store/mirror.js';
 import type { Confirmed } from '../views/view.js';
 import type { ConfigurationEdit, ConfigurationEditor } from './file-writer.js';
 
@@ -11,6 +15,7 @@ interface ChangeTurnsOptions {
   /** Runs one turn at a time, and the looks at the files between them. */
   readonly queue: PQueue;
   readonly origins: Pick<ContentOrigins, 'noteWriter'>;
+  readonly configurations: Pick<MirrorReader<ConfigurationRecord>, 'get'>;
   /** Lets the records follow. `confirmed`: names whose removal callers confirm. */
   readonly follow: (confirmed: Confirmed) => Promise<void>;
 }
@@ -57,8 +62,10 @@ export class ChangeTurns {
     }
   }
 
-  async #makeAll(run: readonly WaitingChange[], editor: ConfigurationEditor): Promise<void> {
+  async #makeAll(all: readonly WaitingChange[], editor: ConfigurationEditor): Promise<void> {
     const { origins, follow } = this.#options;
+    const run = this.#withoutCircles(all);
+    if (run.length === 0) return;
     // Note the writers first: a round of the controller may see a file before the editor is done.
     for (const { edit, by } of run) origins.noteWriter(edit.name, by);
     const refusals = await editor.edit(run.map(({ edit }) => edit));
@@ -78,6 +85,20 @@ export class ChangeTurns {
         for (const { reject } of made) reject(error);
       },
     );
+  }
+
+  /** Refuses the changes after which configurations would wait in a circle (`waitsFor`). */
+  #withoutCircles(changes: readonly WaitingChange[]): readonly WaitingChange[] {
+    const taken = new Map<string, Configuration>();
+    return changes.filter(({ edit: { name, content }, reject }) => {
+      if (content === undefined) return true;
+      const otherOf = (other: string) =>
+        taken.get(other) ?? this.#options.configurations.get(other)?.value.configuration;
+      const fault = circleFault(content.configuration, otherOf);
+      if (fault === undefined) taken.set(name, content.configuration);
+      else reject(new DroverError('DRV_CONFIGURATION_INVALID', fault));
+      return fault === undefined;
+    });
   }
 }
 

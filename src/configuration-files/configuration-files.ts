@@ -12,6 +12,7 @@ import type { Clock } from '../loop/clock.js';
 import type { Part } from '../loop/lifecycle.js';
 import type {
   BrokenText,
+  Configuration,
   ConfigurationFileError,
   ConfigurationFileWarning,
   ConfigurationRecord,
@@ -24,6 +25,7 @@ import {
   withoutOverride,
 } from '../model/configuration-overrides.js';
 import { DroverError, messageOf } from '../model/errors.js';
+import { unknownWaits } from '../model/fields/waits-for.js';
 import type { MirrorReader } from '../store/mirror.js';
 import type { Logger } from '../telemetry/logger.js';
 import type { Confirmed } from '../views/view.js';
@@ -119,6 +121,7 @@ export class ConfigurationFiles implements Part {
     this.#turns = new ChangeTurns({
       queue: this.#queue,
       origins: options.source.origins,
+      configurations: options.configurations,
       follow: (confirmed) => this.#follow(confirmed),
     });
     this.#schedule = new LookSchedule(options.clock, () => void this.#queue.add(() => this.#lookAtHints()));
@@ -217,7 +220,12 @@ export class ConfigurationFiles implements Part {
 
   /** Fields of the files that have no effect. */
   warnings(): readonly ConfigurationFileWarning[] {
-    return this.#source.warnings;
+    const unknown = [...this.readings()].flatMap(([file, reading]) => {
+      if (reading.kind === 'broken') return [];
+      const { configuration } = reading.parsed;
+      return this.#unknownWaits(configuration).map((one) => ({ ...one, file, name: configuration.name }));
+    });
+    return [...this.#source.warnings, ...unknown];
   }
 
   /** As `write`, for a content that is not judged yet. Throws DRV_CONFIGURATION_INVALID, too. */
@@ -228,7 +236,11 @@ export class ConfigurationFiles implements Part {
   ): Promise<{ warnings: readonly ConfigurationWarning[] }> {
     const parsed = validateConfiguration(name, input);
     await this.write(name, parsed, options);
-    return { warnings: parsed.warnings };
+    return { warnings: [...parsed.warnings, ...this.#unknownWaits(parsed.configuration)] };
+  }
+
+  #unknownWaits(configuration: Configuration): ConfigurationWarning[] {
+    return unknownWaits(configuration, (name) => this.#options.configurations.get(name) !== undefined);
   }
 
   /**

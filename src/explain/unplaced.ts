@@ -13,6 +13,12 @@ export function storyOfUnplaced({ record, placement }: InstanceFacts): Story | u
   const isNext = { says: 'is about to be given a node' };
   // The master does not know the revision yet, or placed the instance a moment ago.
   if (placement === undefined) return isNext;
+  if (placement.waits.length > 0)
+    return {
+      says: `waits until ${placement.waits.join('; ')}`,
+      next: 'It gets a node as soon as that holds.',
+      advice: `See what holds that up (\`config why\` of the other), or take it out of waitsFor of ${configurationName}.`,
+    };
   if (placement.templateProblems.length > 0)
     return {
       says: `cannot be placed: ${placement.templateProblems.join('; ')}`,

@@ -8,6 +8,7 @@ import { exposeSchema } from './fields/expose.js';
 import { fileEditsSchema, workspacePathSchema } from './fields/file-edit.js';
 import { afterSchema, commandSchema, prepareSchema } from './fields/hooks.js';
 import { limitsSchema } from './fields/limits.js';
+import { waitsForSchema } from './fields/waits-for.js';
 import { nameSchema, portSchema, runAsSchema } from './names.js';
 import { MAX_SERVICE_COUNT } from './plain/command-limits.js';
 import { DEFAULT_MINIMUM } from './plain/configuration-defaults.js';
@@ -120,6 +121,8 @@ const fieldsSchema = z.object({
   expose: exposeSchema.optional(),
   /** How a changed content reaches running instances. Absent: not at all. */
   update: updateSchema.optional(),
+  /** What must stand before an instance starts for the first time. Absent: nothing. */
+  waitsFor: waitsForSchema.optional(),
   /** The deeds at set times. */
   schedules: schedulesSchema.optional(),
   /** The times in which more instances are kept than `minimumServiceCount`. */

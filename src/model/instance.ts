@@ -28,6 +28,7 @@ export const reasonSchema = z.enum([
   'port-busy',
   'installing',
   'template-missing',
+  'waits-for',
   'install-failed',
   'starting',
   'not-ready',

@@ -4,7 +4,7 @@
  *
  * ```
  *  creation, start at rest   CREATING, no reason
- *  placement                 no-node-fits or template-missing while there is no place; no reason with a place
+ *  placement                 no-node-fits, template-missing or waits-for while there is no place; no reason with a place
  *  heartbeat                 OFFLINE, node-lost; back: ONLINE or CREATING, no reason, only where the reason is node-lost
  *  PUT state                 what the app says, reported
  *  stop without a place      STOPPED, stopped
@@ -139,7 +139,7 @@ export function withContentAt(record: InstanceRecord, placement: InstancePlaceme
 
 /** Why an instance has no place yet. */
 export interface NoPlace {
-  readonly reason: Extract<Reason, 'no-node-fits' | 'template-missing'>;
+  readonly reason: Extract<Reason, 'no-node-fits' | 'template-missing' | 'waits-for'>;
   readonly message: string;
 }
 

@@ -36,6 +36,8 @@ export interface PlacesOptions extends FleetSources {
     configuration: Configuration,
     instanceId: string,
   ) => { readonly templates: readonly PlacedTemplate[]; readonly problems: readonly string[] };
+  /** What of `waitsFor` does not hold yet, one text each. Default: all of it holds. */
+  readonly waitsOf?: (configuration: Configuration) => readonly string[];
   readonly clock: Clock;
 }
 
@@ -125,7 +127,8 @@ export class Places {
 
   /** Whether one more instance of a configuration fits anywhere; if not, why. `revision`: the hash of the configuration. */
   outlookOf(revision: string, configuration: Configuration): PlacementOutlook {
-    const { problems } = this.#options.chooseTemplates(configuration, '');
+    const waits = this.#waitsOf(configuration).map((wait) => `waits until ${wait}`);
+    const problems = [...waits, ...this.#options.chooseTemplates(configuration, '').problems];
     if (problems.length > 0) return { obstacle: problems.join('; '), hasBusyPorts: false };
     const shortlist = this.#shortlistOf(revision, configuration);
     if (shortlist.best() !== undefined) return { obstacle: null, hasBusyPorts: false };
@@ -154,7 +157,13 @@ export class Places {
     const { problems } = this.#options.chooseTemplates(configuration, '');
     return viewOf(
       {
-        facts: { ...IDLE, id: '', task: 'place', templateProblems: problems },
+        facts: {
+          ...IDLE,
+          id: '',
+          task: 'place',
+          waits: this.#waitsOf(configuration),
+          templateProblems: problems,
+        },
         needs: { ...question, home: null },
         candidates: this.#candidates(question),
       },
@@ -177,6 +186,8 @@ export class Places {
       homeId: home?.nodeId ?? null,
       isUrgent: record.madeBy === 'client',
       awaited: this.#awaitedBy(shortlist, bound),
+      // Only the first start waits: an instance that was placed before has run, or was about to.
+      waits: home === null ? this.#waitsOf(configuration) : [],
       templates,
       templateProblems: problems,
       message: record.status.message,
@@ -201,6 +212,10 @@ export class Places {
       templates: record.placement?.templates ?? [],
       message: record.status.message,
     };
+  }
+
+  #waitsOf(configuration: Configuration): readonly string[] {
+    return configuration.waitsFor === undefined ? [] : (this.#options.waitsOf?.(configuration) ?? []);
   }
 
   /** `revision`: the hash of the configuration. */
@@ -264,6 +279,7 @@ const IDLE: Omit<PlacementFacts, 'id'> = {
   homeId: null,
   isUrgent: false,
   awaited: NOBODY,
+  waits: [],
   templates: [],
   templateProblems: [],
   message: null,

@@ -53,7 +53,12 @@ export function plan({ groups, lookedAgoMs, explainedAgoMs }: WaitingFacts): Pla
 }
 
 function mayFit({ first }: WaitingGroup): boolean {
-  return first.choice !== undefined && first.templateProblems.length === 0 && !mustWait(first);
+  return (
+    first.choice !== undefined &&
+    first.waits.length === 0 &&
+    first.templateProblems.length === 0 &&
+    !mustWait(first)
+  );
 }
 
 function isOutdated({ first }: WaitingGroup): boolean {

@@ -1,8 +1,15 @@
 /** The wakes of a change of an instance's record. */
+import { standingOf } from '../../../src/model/fields/waits-for.js';
 import { hasEndedByItself, hasPlayers, type InstanceRecord, isAtRest } from '../../../src/model/instance.js';
 import { instanceKey, revisionKey } from '../../../src/store/keys.js';
 import { waitingGroupOf } from '../waiting/groups.js';
-import { wakesOfCount, wakesOfNewPlace, wakesOfNewRoom, wakesOfPlaces } from './shared-wakes.js';
+import {
+  wakesOfCount,
+  wakesOfNewPlace,
+  wakesOfNewRoom,
+  wakesOfPlaces,
+  wakesOfWaits,
+} from './shared-wakes.js';
 import type { Change, Wake, WakeFacts } from './wake.js';
 
 /** All changes within this time cause one count of the configuration's instances. */
@@ -30,6 +37,7 @@ export function* wakesOfInstance(change: Change<InstanceRecord>, facts: WakeFact
     yield { controller: 'rollout', key: record.configurationName, when: COUNT_AGAIN_MS };
   for (const key of drainsOf(change, facts)) yield { controller: 'drain', key, when: 0 };
   for (const key of originalsOf(change, facts)) yield { controller: 'replacement', key, when: 0 };
+  if (standingOf(before) !== standingOf(after)) yield* wakesOfWaits(record.configurationName, facts);
   if (freesPlace(change)) yield* wakesOfNewPlace(facts);
   else if (before?.placement == null && after?.placement != null) yield* wakesOfPlaces(facts);
   else if (before?.desired.goal === 'run' && after?.desired.goal !== 'run') yield* wakesOfNewRoom(facts);

@@ -57,6 +57,7 @@ function decide(
     isUrgent: false,
     awaited: { nodeIds: [], forMs: 0 },
     templates: [],
+    waits: [],
     templateProblems: [],
     message: null,
     ...fields,
