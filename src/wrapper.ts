@@ -169,8 +169,8 @@ export class Wrapper implements Part {
   }
 
   /**
-   * Ctrl-C: ends every instance, first those that wait for others (`waitsFor`). What is desired stays. Resolves when nothing lives any more, or when
-   * `signal` aborts. `onProgress` receives the ids that still live, whenever their number changes.
+   * Ctrl-C: ends every instance, first those that wait for others (`waitsFor`). What is desired stays. Resolves when
+   * nothing lives any more, or when `signal` aborts. `onProgress` receives the ids that still live, whenever their number changes.
    */
   async stopInstances(onProgress: (alive: readonly string[]) => void, signal: AbortSignal): Promise<void> {
     let told = -1;
@@ -197,8 +197,7 @@ export class Wrapper implements Part {
   /** The configurations that these instances wait for. None where all of them are in circles. */
   #waitedFor(alive: readonly string[]): ReadonlySet<string> {
     const contents = alive.flatMap((id) => this.#parts.desired.get(id)?.configuration ?? []);
-    const names = contents.flatMap(({ waitsFor = [] }) => waitsFor.map((wait) => wait.configuration));
-    const waitedFor = new Set(names);
+    const waitedFor = new Set(contents.flatMap(({ waitsFor = [] }) => waitsFor.map((one) => one.configuration)));
     return contents.every(({ name }) => waitedFor.has(name)) ? new Set() : waitedFor;
   }
 

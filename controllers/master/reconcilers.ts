@@ -128,6 +128,7 @@ export function buildReconcilers(options: ReconcilersOptions, wakes: ReconcilerW
     clock,
     logger,
   });
+  const rolloutWriter = new RolloutWriter({ ...state, clock });
   const forecastSources = {
     ...state,
     ...options.placement,
@@ -178,6 +179,6 @@ export function buildReconcilers(options: ReconcilersOptions, wakes: ReconcilerW
     }),
     contents: new Contents({ ...state, updates, logger }),
     rollouts,
-    schedules: new Schedules({ ...options, ...state, rolloutWriter: new RolloutWriter({ ...state, clock }) }),
+    schedules: new Schedules({ ...options, ...state, creations, rolloutWriter }),
   };
 }

@@ -4,7 +4,7 @@
  */
 import type PQueue from 'p-queue';
 import type { ContentOrigins, FileWriter } from '../git/content-origins.js';
-import type { Configuration, ConfigurationRecord } from '../model/configuration.js';
+import type { ConfigurationRecord } from '../model/configuration.js';
 import { DroverError } from '../model/errors.js';
 import { circleFault } from '../model/fields/waits-for.js';
 import type { MirrorReader } from '../store/mirror.js';
@@ -63,8 +63,15 @@ export class ChangeTurns {
   }
 
   async #makeAll(all: readonly WaitingChange[], editor: ConfigurationEditor): Promise<void> {
-    const { origins, follow } = this.#options;
-    const run = this.#withoutCircles(all);
+    const { origins, follow, configurations } = this.#options;
+    const contents = new Map(all.map(({ edit: { name, content } }) => [name, content?.configuration]));
+    const otherOf = (name: string) =>
+      contents.has(name) ? contents.get(name) : configurations.get(name)?.value.configuration;
+    const run = all.filter(({ edit: { content }, reject }) => {
+      const fault = content && circleFault(content.configuration, otherOf);
+      if (fault !== undefined) reject(new DroverError('DRV_CONFIGURATION_INVALID', fault));
+      return fault === undefined;
+    });
     if (run.length === 0) return;
     // Note the writers first: a round of the controller may see a file before the editor is done.
     for (const { edit, by } of run) origins.noteWriter(edit.name, by);
@@ -85,20 +92,6 @@ export class ChangeTurns {
         for (const { reject } of made) reject(error);
       },
     );
-  }
-
-  /** Refuses the changes after which configurations would wait in a circle (`waitsFor`). */
-  #withoutCircles(changes: readonly WaitingChange[]): readonly WaitingChange[] {
-    const taken = new Map<string, Configuration>();
-    return changes.filter(({ edit: { name, content }, reject }) => {
-      if (content === undefined) return true;
-      const otherOf = (other: string) =>
-        taken.get(other) ?? this.#options.configurations.get(other)?.value.configuration;
-      const fault = circleFault(content.configuration, otherOf);
-      if (fault === undefined) taken.set(name, content.configuration);
-      else reject(new DroverError('DRV_CONFIGURATION_INVALID', fault));
-      return fault === undefined;
-    });
   }
 }
 

@@ -12,7 +12,6 @@ import type { Clock } from '../loop/clock.js';
 import type { Part } from '../loop/lifecycle.js';
 import type {
   BrokenText,
-  Configuration,
   ConfigurationFileError,
   ConfigurationFileWarning,
   ConfigurationRecord,
@@ -220,12 +219,7 @@ export class ConfigurationFiles implements Part {
 
   /** Fields of the files that have no effect. */
   warnings(): readonly ConfigurationFileWarning[] {
-    const unknown = [...this.readings()].flatMap(([file, reading]) => {
-      if (reading.kind === 'broken') return [];
-      const { configuration } = reading.parsed;
-      return this.#unknownWaits(configuration).map((one) => ({ ...one, file, name: configuration.name }));
-    });
-    return [...this.#source.warnings, ...unknown];
+    return this.#source.warnings;
   }
 
   /** As `write`, for a content that is not judged yet. Throws DRV_CONFIGURATION_INVALID, too. */
@@ -233,14 +227,11 @@ export class ConfigurationFiles implements Part {
     name: string,
     input: unknown,
     options?: WriteOptions,
-  ): Promise<{ warnings: readonly ConfigurationWarning[] }> {
+  ): Promise<{ warnings: readonly Pick<ConfigurationWarning, 'field' | 'message'>[] }> {
     const parsed = validateConfiguration(name, input);
     await this.write(name, parsed, options);
-    return { warnings: [...parsed.warnings, ...this.#unknownWaits(parsed.configuration)] };
-  }
-
-  #unknownWaits(configuration: Configuration): ConfigurationWarning[] {
-    return unknownWaits(configuration, (name) => this.#options.configurations.get(name) !== undefined);
+    const isKnown = (other: string): boolean => this.#options.configurations.get(other) !== undefined;
+    return { warnings: [...parsed.warnings, ...unknownWaits(parsed.configuration, isKnown)] };
   }
 
   /**

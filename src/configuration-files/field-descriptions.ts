@@ -33,6 +33,7 @@ stopTimeoutSeconds: from the beginning of a stop to SIGKILL; 0 to 3600; 0: SIGKI
 restartPolicy: when Drover starts it again after it ended by itself: always, on-failure (not after exit code 0), never
 readiness: when it counts as ready; without it, as soon as the process is up
 update: how an edit reaches the instances that run; without it, it does not
+waitsFor: what must stand before an instance starts for the first time: at most 16
 schedules: what is done at which times: at most 16
 windows: the times in which more instances are kept than minimumServiceCount: at most 16
 managed: a list of fields that the API and the autoscaler set, such as ["minimumServiceCount"]: a file has only their first value

@@ -75,19 +75,17 @@ export class SettledFiles {
   }
 }
 
+/** The files, with a fault for each whose configuration waits in a circle. */
 function withoutCircles(files: ReadonlyMap<string, Reading>): ReadonlyMap<string, Reading> {
-  const contents = [...files.values()].flatMap((one) =>
-    one.kind === 'valid' ? [one.parsed.configuration] : [],
-  );
-  const waiting = new Map(contents.filter(({ waitsFor }) => waitsFor).map((one) => [one.name, one]));
-  if (waiting.size === 0) return files;
-  const judged = (file: string, reading: Reading): Reading => {
-    if (reading.kind === 'broken') return reading;
+  const valid = [...files.values()].flatMap((one) => (one.kind === 'valid' ? [one.parsed] : []));
+  const byName = new Map(valid.map(({ configuration }) => [configuration.name, configuration]));
+  const judged = ([file, reading]: [string, Reading]): [string, Reading] => {
+    if (reading.kind === 'broken') return [file, reading];
     const { configuration } = reading.parsed;
-    const fault = circleFault(configuration, (name) => waiting.get(name));
-    if (fault === undefined) return reading;
+    const fault = circleFault(configuration, (name) => byName.get(name));
+    if (fault === undefined) return [file, reading];
     const error = { ...faultOf(file, fault), name: configuration.name, field: 'waitsFor' };
-    return { kind: 'broken', signature: reading.signature, error };
+    return [file, { kind: 'broken', signature: reading.signature, error }];
   };
-  return new Map([...files].map(([file, reading]) => [file, judged(file, reading)]));
+  return new Map([...files].map(judged));
 }

@@ -14,11 +14,7 @@ export function storyOfUnplaced({ record, placement }: InstanceFacts): Story | u
   // The master does not know the revision yet, or placed the instance a moment ago.
   if (placement === undefined) return isNext;
   if (placement.waits.length > 0)
-    return {
-      says: `waits until ${placement.waits.join('; ')}`,
-      next: 'It gets a node as soon as that holds.',
-      advice: `See what holds that up (\`config why\` of the other), or take it out of waitsFor of ${configurationName}.`,
-    };
+    return { says: `has no node yet: ${placement.waits.join('; ')}`, next: 'It gets one as soon as that holds.' };
   if (placement.templateProblems.length > 0)
     return {
       says: `cannot be placed: ${placement.templateProblems.join('; ')}`,

@@ -90,6 +90,8 @@ const CLASSES: { readonly [Field in keyof Required<Configuration>]: Judge } = {
   readiness: 'live',
   // The rollout that brings the change reads the field.
   update: 'live',
+  // A run takes the field when it is asked for.
+  job: 'live',
   // Placement reads the field before the first start.
   waitsFor: 'live',
   // The controllers read both fields.

@@ -284,6 +284,11 @@ function freshStart(record: InstanceRecord): InstanceRecord {
   return { ...next, placement: null, status };
 }
 
+/** The record of a run that is ended at its time-out. */
+export function timedOut(record: InstanceRecord): InstanceRecord {
+  return withGoal({ ...record, desired: { ...record.desired, stoppedBy: 'timeout' } }, 'stop');
+}
+
 function asReady({ hasBeenReady: _ready, upAt: _upAt, ...status }: InstanceStatus): InstanceStatus {
   return { ...status, hasBeenReady: true };
 }

@@ -127,7 +127,7 @@ export class Places {
 
   /** Whether one more instance of a configuration fits anywhere; if not, why. `revision`: the hash of the configuration. */
   outlookOf(revision: string, configuration: Configuration): PlacementOutlook {
-    const waits = this.#waitsOf(configuration).map((wait) => `waits until ${wait}`);
+    const waits = this.#waitsOf(configuration);
     const problems = [...waits, ...this.#options.chooseTemplates(configuration, '').problems];
     if (problems.length > 0) return { obstacle: problems.join('; '), hasBusyPorts: false };
     const shortlist = this.#shortlistOf(revision, configuration);
@@ -155,20 +155,10 @@ export class Places {
   viewOfNext(configuration: Configuration): PlacementView {
     const question = questionOf(configuration);
     const { problems } = this.#options.chooseTemplates(configuration, '');
-    return viewOf(
-      {
-        facts: {
-          ...IDLE,
-          id: '',
-          task: 'place',
-          waits: this.#waitsOf(configuration),
-          templateProblems: problems,
-        },
-        needs: { ...question, home: null },
-        candidates: this.#candidates(question),
-      },
-      this.#options,
-    );
+    const waits = this.#waitsOf(configuration);
+    const facts: PlacementFacts = { ...IDLE, id: '', task: 'place', waits, templateProblems: problems };
+    const needs = { ...question, home: null };
+    return viewOf({ facts, needs, candidates: this.#candidates(question) }, this.#options);
   }
 
   #factsOfPlace(record: InstanceRecord, configuration: Configuration): PlacementFacts {

@@ -59,8 +59,7 @@ export type PlacementStep =
 export function plan(facts: PlacementFacts): Plan<PlacementStep> {
   const { task, choice, waits, templateProblems } = facts;
   if (task === null) return { steps: [] };
-  if (waits.length > 0)
-    return { steps: explain(facts, 'waits-for', `waits until ${waits.join('; ')}`, ['waits-for']) };
+  if (waits.length > 0) return { steps: explain(facts, 'waits-for', waits.join('; '), ['waits-for']) };
   if (task === 'place' && templateProblems.length > 0)
     return { steps: explain(facts, 'template-missing', templateProblems.join('; '), ['template']) };
   if (mustWait(facts)) return { steps: [], recheckInMs: facts.awaited.forMs };

@@ -7,11 +7,8 @@ import type { StateRecords } from '../../../src/state/master-state.js';
 
 type Standing = Pick<StateRecords, 'configurations' | 'instances' | 'instancesByConfiguration'>;
 
-/** The most configurations of a chain that are named. */
-const MOST_NAMED = 8;
-
 /**
- * One text for each wait that no instance of the other configuration meets, and behind it the waits of that
+ * One sentence for each wait that no instance of the other configuration meets, and behind it the waits of that
  * configuration, where all its instances wait, too.
  */
 export function unmetWaits(
@@ -25,15 +22,10 @@ export function unmetWaits(
     const others = ids.flatMap((id) => instances.get(id)?.value ?? []);
     if (others.some((one) => isMetBy(wait, one))) return [];
     const other = configurations.get(wait.configuration)?.value.configuration;
-    const own = `${waitText(wait)}${whyNot(wait, others, other !== undefined)}`;
-    if (other === undefined || named.has(other.name) || named.size >= MOST_NAMED) return [own];
-    named.add(other.name);
-    const areWaiting = others.every(({ home }) => home === null);
-    const chain = areWaiting ? unmetWaits(other, standing, named) : [];
-    return [
-      own,
-      ...chain.map((text) => (text.includes(' waits until ') ? text : `${other.name} waits until ${text}`)),
-    ];
+    const own = `${name} waits until ${waitText(wait)}${whyNot(wait, others, other !== undefined)}`;
+    if (other === undefined || named.has(other.name) || others.some(({ home }) => home !== null))
+      return [own];
+    return [own, ...unmetWaits(other, standing, named.add(other.name))];
   });
 }
 

@@ -53,12 +53,8 @@ export function plan({ groups, lookedAgoMs, explainedAgoMs }: WaitingFacts): Pla
 }
 
 function mayFit({ first }: WaitingGroup): boolean {
-  return (
-    first.choice !== undefined &&
-    first.waits.length === 0 &&
-    first.templateProblems.length === 0 &&
-    !mustWait(first)
-  );
+  const isHeld = first.waits.length + first.templateProblems.length > 0;
+  return first.choice !== undefined && !isHeld && !mustWait(first);
 }
 
 function isOutdated({ first }: WaitingGroup): boolean {

@@ -26,7 +26,7 @@ export function* wakesOfInstance(change: Change<InstanceRecord>, facts: WakeFact
     yield* wakesOfCount(record.configurationName, facts, COUNT_AGAIN_MS);
   if (before !== undefined && before.revision !== after?.revision)
     yield { controller: 'instance-cleanup', key: revisionKey(before.revision), when: 0 };
-  if (after?.desired.goal === 'remove')
+  if (after?.desired.goal === 'remove' || after?.job !== undefined)
     yield { controller: 'instance-cleanup', key: instanceKey(id), when: 0 };
   if (after !== undefined && waitingGroupOf(after) !== undefined)
     yield { controller: 'placement', key: id, when: 'first' };

@@ -221,6 +221,7 @@ export class NodeFeed {
       port: placement.port,
       hostAddress: placement.hostAddress,
       templates,
+      ...(record.job !== undefined && { environment: record.job.parameters }),
       apiKey: this.#options.sources.issueInstanceToken(record.id, record.createdAt),
     };
   }

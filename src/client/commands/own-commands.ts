@@ -2,6 +2,7 @@
  * Declares the commands that only the client has, in the order of the help. The code of a command is loaded when it
  * runs.
  */
+import { randomUUID } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
 import { invalid } from '../../command-tree/command.js';
@@ -37,6 +38,7 @@ export function addOwnCommands(program: Command, host: ClientHost): void {
   addLogs(program, host);
   addAttach(program, host);
   addWait(program, host);
+  addRun(program, host);
   addRolloutWatch(program, host);
   addEvents(program, host);
   addExits(program, host);
@@ -183,6 +185,33 @@ function addWait(program: Command, host: ClientHost): void {
   });
 }
 
+type RunOptions = ClientOptions & { param: Readonly<Record<string, string>>; key?: string; wait?: true };
+
+function addRun(program: Command, host: ClientHost): void {
+  const command = program
+    .command('run <job>')
+    .description('start a run of a job; with --wait print its log, and end with its exit code')
+    .option('-p, --param <name=value>', 'a value for the run; may be given again', withParameter, {})
+    .option('--key <text>', 'a second command with this key starts no second run; default: a new key')
+    .option('--wait', 'until the run has ended');
+  host.addShown(command);
+  command.action(async (name: string, options: RunOptions) => {
+    const { param: parameters, key = randomUUID(), wait, output } = options;
+    const { startRun, followRun } = await import('../live/run-job.js');
+    const api = await host.open(options);
+    const run = await startRun(api, name, { parameters, key });
+    if (wait) return followRun(api, run.id, await host.liveOutput());
+    const shown = { json: () => run, text: () => `run ${run.id} of ${name}`, names: () => [run.id] };
+    await host.print(shown, output, api.now);
+  });
+}
+
+function withParameter(text: string, before: Readonly<Record<string, string>>) {
+  const end = text.indexOf('=');
+  if (end < 1) throw new InvalidArgumentError('It must be name=value.');
+  return { ...before, [text.slice(0, end)]: text.slice(end + 1) };
+}
+
 /** Adds a command to the group `rollout`, which the console has too. */
 function addRolloutWatch(program: Command, host: ClientHost): void {
   const group =
@@ -244,17 +273,13 @@ function addExits(program: Command, host: ClientHost): void {
       3,
     );
   host.addShown(command);
-  command.action(
-    async (
-      configuration: string | undefined,
-      options: ClientOptions & Pick<EventsOptions, 'since'> & { readonly lines: number },
-    ) => {
-      const { printExits } = await import('../live/events.js');
-      const api = await host.open(options);
-      const wanted = { configuration, since: sinceOf(options.since, api.now), lines: options.lines };
-      await printExits(api, wanted, options.output === 'json', await host.liveOutput());
-    },
-  );
+  type Options = ClientOptions & Pick<EventsOptions, 'since'> & { readonly lines: number };
+  command.action(async (configuration: string | undefined, options: Options) => {
+    const { printExits } = await import('../live/events.js');
+    const api = await host.open(options);
+    const wanted = { configuration, since: sinceOf(options.since, api.now), lines: options.lines };
+    await printExits(api, wanted, options.output === 'json', await host.liveOutput());
+  });
 }
 const DAY_MS = 86_400_000;
 

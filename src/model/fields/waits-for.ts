@@ -3,8 +3,6 @@ import { z } from 'zod';
 import { hasFinished, type InstanceRecord, isAtRest, isServing } from '../instance.js';
 import { nameSchema } from '../names.js';
 
-const MOST_WAITS = 16;
-
 const untilSchema = z.enum(['ready', 'finished', 'started']);
 type Until = z.output<typeof untilSchema>;
 
@@ -16,7 +14,7 @@ const waitSchema = z.strictObject({
 });
 export type Wait = Readonly<z.output<typeof waitSchema>>;
 
-export const waitsForSchema = z.array(waitSchema).max(MOST_WAITS);
+export const waitsForSchema = z.array(waitSchema).max(16);
 
 /** True when the program of an instance ended with exit code 0, or reported that its work is done. */
 function hasSucceeded(record: InstanceRecord): boolean {
@@ -80,10 +78,9 @@ export function circleFault(
 }
 
 /** Warnings of waits for configurations that are not there (yet). */
-export function unknownWaits({ waitsFor = [] }: Waiting, isKnown: (name: string) => boolean) {
+export function unknownWaits({ name: configurationName, waitsFor = [] }: Waiting, isKnown: (name: string) => boolean) {
   return waitsFor.flatMap(({ configuration: name }, place) => {
     const message = `there is no configuration "${name}": no instance starts before there is`;
-    const field = `waitsFor.${place}.configuration`;
-    return isKnown(name) ? [] : [{ line: null, column: null, field, message }];
+    return isKnown(name) ? [] : [{ configurationName, field: `waitsFor.${place}.configuration`, message }];
   });
 }

@@ -141,7 +141,9 @@ export async function planChanges(
     const fault = circleFault(parsed.configuration, contentOf);
     if (fault !== undefined) throw new DroverError('DRV_CONFIGURATION_INVALID', `${name}: ${fault}`);
   }
-  const changes = await compareAll(needs, contents, (name) => contentOf(name) !== undefined, pace);
+  const isKnown = (name: string): boolean => contentOf(name) !== undefined;
+  const unknown = contents.flatMap(({ parsed: { configuration } }) => unknownWaits(configuration, isKnown));
+  const changes = await compareAll(needs, contents, pace);
   // Note the contents in force first: a write with the `revision` of the plan then fails if they change meanwhile.
   const records = all.map(({ name }) => needs.configurations.get(name)?.value);
   const { services, shortages, unjudged } = await needs
@@ -162,7 +164,7 @@ export async function planChanges(
     configurations: configurations.map((one) => withoutValues(one, order.shown)),
     shortages: [...shortages],
     others: order.prune ? [] : others,
-    warnings: [...warningsOf(changes), ...unjudgedWarning(unjudged)],
+    warnings: [...warningsOf(changes), ...unknown, ...unjudgedWarning(unjudged)],
   };
 }
 
@@ -216,19 +218,13 @@ function judged(name: string, input: object): ParsedConfiguration {
   }
 }
 
-async function compareAll(
-  needs: Reads,
-  contents: readonly Content[],
-  isKnown: (name: string) => boolean,
-  pace: Pace,
-): Promise<Compared[]> {
+async function compareAll(needs: Reads, contents: readonly Content[], pace: Pace): Promise<Compared[]> {
   const changes: Compared[] = [];
   await eachBounded(contents.entries(), AT_ONCE, undefined, async ([index, { name, parsed }]) => {
     // No file is read for a new configuration, so that nothing else would end this turn.
     if (pace.isOver) await pace.rest();
     const { fileState = null } = (await inspectConfiguration(needs, name)) ?? {};
-    const unknown = unknownWaits(parsed.configuration, isKnown);
-    changes[index] = { name, fileState, warnings: [...parsed.warnings, ...unknown] };
+    changes[index] = { name, fileState, warnings: parsed.warnings };
   });
   return changes;
 }

@@ -147,13 +147,11 @@ it('refuses a write and a plan that close a circle of waits, and warns of a name
     content: { name, ...waiting(name === 'x' ? 'y' : 'x') },
   }));
   const batch = await world.call('POST /configurations/batch', { body: { changes } });
-  expect((batch.json as { status: number }[]).map(({ status }) => status)).toEqual([204, 400]);
+  expect((batch.json as { status: number }[]).map(({ status }) => status)).toEqual([400, 400]);
   const plan = (name: string, other: string) =>
     world.call('POST /plan', { body: { configurations: [{ name, ...waiting(other) }] } });
   expect((await plan('store', 'app')).status).toBe(400);
-  expect(((await plan("new", "none")).json as { warnings: unknown }).warnings).toEqual([
+  expect(((await plan('new', 'none')).json as { warnings: unknown }).warnings).toEqual([
     expect.objectContaining({ configurationName: 'new', field: 'waitsFor.0.configuration' }),
   ]);
-  const list = await world.commands.run('config list');
-  expect(JSON.stringify(list)).toContain('there is no configuration');
 });

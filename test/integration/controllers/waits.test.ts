@@ -33,12 +33,14 @@ const saying = (name: string): string =>
 
 it('starts what waits when the others are there, and names the chain until then', async () => {
   await put('app', { waitsFor: [{ configuration: 'db' }] });
-  expect(saying('app')).toBe('CREATING waits-for waits until db is ready (there is no such configuration)');
+  expect(saying('app')).toBe(
+    'CREATING waits-for app waits until db is ready (there is no such configuration)',
+  );
   await put('db', { waitsFor: [{ configuration: 'migrate', until: 'finished' }] });
   await put('migrate', { restartPolicy: 'never' });
   await clock.advance(1000);
   expect(saying('app')).toBe(
-    'CREATING waits-for waits until db is ready; db waits until migrate has finished',
+    'CREATING waits-for app waits until db is ready; db waits until migrate has finished',
   );
   alpha.runtime.end(idOf('migrate'), { code: 0, signal: null });
   await clock.advance(2000);

@@ -28,6 +28,8 @@ const reportedNumber = z
 
 export const instanceParams = z.object({ id: z.string().describe('instance id, 6 characters') });
 
+export const runParams = z.object({ name: z.string().describe('name of the configuration') });
+
 export const createBody = z.object({
   configurationName: z.string().describe('name of an existing configuration'),
 });
