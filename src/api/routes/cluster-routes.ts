@@ -198,7 +198,7 @@ export const clusterRoutes: readonly Route[] = [
 ];
 
 function summaryOf(
-  dependencies: Pick<Reads, 'usedOf'>,
+  dependencies: Reads,
   { nodeId, address, master }: NodeRecord,
 ): z.output<typeof summarySchema> {
   const { ramMB, cpu } = dependencies.usedOf(nodeId);
