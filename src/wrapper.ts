@@ -196,7 +196,9 @@ export class Wrapper implements Part {
   /** The configurations that these instances wait for. None where all of them are in circles. */
   #waitedFor(alive: readonly string[]): ReadonlySet<string> {
     const contents = alive.flatMap((id) => this.#parts.desired.get(id)?.configuration ?? []);
-    const waitedFor = new Set(contents.flatMap(({ waitsFor = [] }) => waitsFor.map((one) => one.configuration)));
+    const waitedFor = new Set(
+      contents.flatMap(({ waitsFor = [] }) => waitsFor.map((one) => one.configuration)),
+    );
     return contents.every(({ name }) => waitedFor.has(name)) ? new Set() : waitedFor;
   }
 

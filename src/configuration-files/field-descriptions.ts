@@ -33,6 +33,7 @@ stopTimeoutSeconds: from the beginning of a stop to SIGKILL; 0 to 3600; 0: SIGKI
 restartPolicy: when Drover starts it again after it ended by itself: always, on-failure (not after exit code 0), never
 readiness: when it counts as ready; without it, as soon as the process is up
 update: how an edit reaches the instances that run; without it, it does not
+job: it runs when a run is asked for: needs a minimumServiceCount of 0 and a restartPolicy of never or on-failure; not with static, maximumServiceCount, update or windows
 waitsFor: what must stand before an instance starts for the first time: at most 16
 schedules: what is done at which times: at most 16
 windows: the times in which more instances are kept than minimumServiceCount: at most 16
@@ -74,9 +75,9 @@ limits.nofile: the most open files of each process: one number, or {"soft": 1024
 schedules.name: a name of its own in this list
 schedules.cron: five fields: minute, hour, day of the month, month, day of the week
 schedules.zone: the time zone of cron, such as Europe/Berlin
-schedules.do: restart: as config restart. stop and start: its instances; stop needs static or a minimumServiceCount of 0. command: a line for their standard input
+schedules.do: restart: as config restart. stop and start: its instances; stop needs static or a minimumServiceCount of 0. command: a line for their standard input. run: a run of a job, and nothing else goes with job
 schedules.command: the line, where do is command
-schedules.when: empty: players are waited for. A restart waits for those of each instance; everything else until no instance has any
+schedules.when: empty: players are waited for. A restart waits for those of each instance; everything else until no instance has any; run until the former run has ended, whatever this says
 schedules.withinMinutes: how late it may still be done; 1 to 1440. Later it is missed
 schedules.warn: a warning before each due time
 schedules.warn.minutes: how many minutes before; 1 to 1440

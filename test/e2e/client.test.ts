@@ -171,7 +171,7 @@ it('runs a job: prints its log, ends with its exit code, once for each key, and 
     job: { parameters: { DAY: {}, CODE: { default: '0' }, FORMAT: { default: 'text' } } },
   });
   world.configure('endless', { ...job, command: 'exec sleep 1000', job: { timeoutSeconds: 1 } });
-  await until(async () => expect((await drover('config', 'list')).out).toMatch(/endless[^]*report/));
+  await until(async () => expect((await drover('config', 'list')).out).toMatch(/endless(?:.|\n)*report/));
   const good = await drover('run', 'report', '--param', 'DAY=monday', '--key', 'a', '--wait');
   expect([good.code, good.out]).toEqual([0, 'day monday text\n']);
   expect((await drover('run', 'report', '-p', 'DAY=monday', '-p', 'CODE=7', '--wait')).code).toBe(7);

@@ -41,7 +41,7 @@ async function put(fields: Partial<ConfigurationInput> = {}): Promise<void> {
 
 const order = { parameters: { DAY: 'monday' }, key: 'one' };
 const create = async (asked: Partial<typeof order> & { timeoutSeconds?: number } = {}) => {
-  const made = await plane.master.led().creations.create('report', { ...order, ...asked });
+  const made = await plane.master.led().controllers.creations.create('report', { ...order, ...asked });
   await clock.advance(1000);
   return made.id;
 };
@@ -78,7 +78,10 @@ it('ends a run at its time-out, by the ladder of stops, and keeps it to be read'
   await plane.replaceMaster();
   await clock.advance(20_000);
   expect(alpha.runtime.signals).toEqual([`${id} SIGTERM`]);
-  expect(recordOf(id)).toMatchObject({ desired: { goal: 'stop', stoppedBy: 'timeout' }, placement: { port: null } });
+  expect(recordOf(id)).toMatchObject({
+    desired: { goal: 'stop', stoppedBy: 'timeout' },
+    placement: { port: null },
+  });
   await clock.advance(5 * MINUTE);
   expect(recordOf(id)).toBeDefined();
 });
@@ -115,7 +118,9 @@ it('is waited for by a drain, and not repeated elsewhere', async () => {
   await clock.advance(50_000);
   expect([alpha.runtime.alive, beta.runtime.starts]).toEqual([[id], []]);
   const drains = plane.master.term?.controllers.drains;
-  expect(drains?.progressOf('alpha')?.waitingFor.join()).toContain('a run of a job is not repeated elsewhere');
+  expect(drains?.progressOf('alpha')?.waitingFor.join()).toContain(
+    'a run of a job is not repeated elsewhere',
+  );
   alpha.runtime.end(id, { code: 0, signal: null });
   await clock.advance(5000);
   expect(drains?.progressOf('alpha')).toMatchObject({ isDrained: true });

@@ -14,6 +14,8 @@ const TABLES = [
   ['starts.md', '| field of `fileEdits` |', ['fileEdits.']],
   ['starts.md', '| field of `prepare` and `after` |', ['prepare.', 'after.']],
   ['starts.md', '| field of `limits` |', ['limits.']],
+  ['jobs.md', '| field of `job` |', ['job.']],
+  ['configuration.md', '| field of `waitsFor` |', ['waitsFor.']],
   ['configuration.md', '| field of `schedules` |', ['schedules.']],
   ['configuration.md', '| field of `windows` |', ['windows.']],
   ['templates.md', '| field of `templateInstallationConfig` |', ['templateInstallationConfig.']],

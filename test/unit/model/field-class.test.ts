@@ -51,7 +51,7 @@ const OTHER: { readonly [Field in keyof Required<Input>]: NonNullable<Input[Fiel
   readiness: { tcpPort: 7007 },
   update: { strategy: 'rolling' },
   surplus: 'remove',
-  job: {},
+  job: { timeoutSeconds: 7 },
   waitsFor: [{ configuration: 'seven', until: 'started' }],
   schedules: [{ name: 'seven', cron: '7 7 * * *', do: 'restart' }],
   windows: [{ cron: '7 7 * * *', minutes: 7, minimumServiceCount: 7 }],
