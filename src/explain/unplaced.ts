@@ -14,10 +14,7 @@ export function storyOfUnplaced({ record, placement }: InstanceFacts): Story | u
   // The master does not know the revision yet, or placed the instance a moment ago.
   if (placement === undefined) return isNext;
   if (placement.waits.length > 0)
-    return {
-      says: `has no node yet: ${placement.waits.join('; ')}`,
-      next: 'It gets one as soon as that holds.',
-    };
+    return { says: `gets a node when its waits hold: ${placement.waits.join('; ')}` };
   if (placement.templateProblems.length > 0)
     return {
       says: `cannot be placed: ${placement.templateProblems.join('; ')}`,

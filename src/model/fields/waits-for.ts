@@ -78,12 +78,10 @@ export function circleFault(
 }
 
 /** Warnings of waits for configurations that are not there (yet). */
-export function unknownWaits(
-  { name: configurationName, waitsFor = [] }: Waiting,
-  isKnown: (name: string) => boolean,
-) {
-  return waitsFor.flatMap(({ configuration: name }, place) => {
+export function unknownWaits(content: Waiting, isKnown: (name: string) => boolean) {
+  return (content.waitsFor ?? []).flatMap(({ configuration: name }, place) => {
     const message = `there is no configuration "${name}": no instance starts before there is`;
-    return isKnown(name) ? [] : [{ configurationName, field: `waitsFor.${place}.configuration`, message }];
+    const field = `waitsFor.${place}.configuration`;
+    return isKnown(name) ? [] : [{ configurationName: content.name, field, message }];
   });
 }
