@@ -151,6 +151,8 @@ function freesPlace({ before, after }: Change<InstanceRecord>): boolean {
     after === undefined ||
     after.placement?.port !== before.placement.port ||
     after.placement.nodeId !== before.placement.nodeId ||
+    after.ramMB < before.ramMB ||
+    after.cpu < before.cpu ||
     (isAtRest(after) && !isAtRest(before))
   );
 }
