@@ -6,7 +6,6 @@ import type { ConfigurationFileError } from '../model/configuration.js';
 import type { NodeCondition } from '../model/node.js';
 import type { DrainProgress } from '../model/node-drain.js';
 import type { ShownWebhook } from '../model/webhook.js';
-import { countText } from '../model/words.js';
 import type { Health } from './health.js';
 import { HEALTH_TONES, type HealthState, type HealthTone } from './health-states.js';
 
@@ -88,7 +87,7 @@ export function concernsOf(facts: ConcernFacts): Concern[] {
     add(file, { kind: 'file', tone: 'bad', word: 'Broken file', text });
   }
   for (const { name, problem, failingSince: since, waiting, lost } of facts.undelivered) {
-    const text = `${problem}; ${countText(waiting, 'event waits', 'events wait')}, ${lost} given up`;
+    const text = `${problem}; events: ${waiting} waiting, ${lost} given up`;
     add(`webhook ${name}`, { kind: 'undelivered', tone: 'bad', word: 'Undelivered', text }, { since });
   }
   for (const { key, problem } of facts.unreadableRecords) {

@@ -76,7 +76,7 @@ it('puts what is broken before what is under way, and that before what is left o
     'bad node-lost l: its beats are missing',
     'bad file templates/games/arena: conflict',
     'bad file *.json: not stored yet',
-    'bad undelivered webhook ops: a.test answered with status 503; 2 events wait, 1 given up',
+    'bad undelivered webhook ops: a.test answered with status 503; events: 2 waiting, 1 given up',
     'bad record instances/x: it cannot be read and is set aside: it is of another version',
     'bad certificate TLS of the API: it has ended',
     'busy node-returning r: it has left and said that it will be back',
