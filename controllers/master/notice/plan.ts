@@ -8,7 +8,7 @@ import type { EventRecord } from '../../../src/model/event.js';
 import { isWanted, type NoticeRecord, type Webhook } from '../../../src/model/webhook.js';
 
 /** How often the files are read. */
-export const LOOK_EVERY_MS = 5000;
+const LOOK_EVERY_MS = 5000;
 const RETRY = { baseMs: 1000, maxMs: 3_600_000 };
 /** How often an event is tried: for a day. Then it is given up, and each later one after a single try, until one is taken. */
 const MOST_TRIES = 35;
