@@ -10,7 +10,7 @@ import { buildWrapperControllers, type WrapperControllers } from '../controllers
 import { wrapperServices } from '../controllers/wrapper/services.js';
 import type { Services } from './channel/protocol/calls.js';
 import type { Transport } from './channel/protocol/transport.js';
-import { askForPlayers } from './channel/services/usage-day.js';
+import { askOfPrograms } from './channel/services/usage-day.js';
 import type { KnownMasters } from './channel/wrapper/known-masters.js';
 import { Link } from './channel/wrapper/link.js';
 import type { TimerHandle } from './loop/clock.js';
@@ -218,7 +218,9 @@ export class Wrapper implements Part {
   /** Asks the master for the players of instances; none while the node is not connected. Rejects after 5 s. */
   async players(ids: readonly string[]): Promise<ReadonlyMap<string, number>> {
     const calls = this.#parts.calls();
-    return calls === undefined ? new Map() : askForPlayers(calls, ids, AbortSignal.timeout(PLAYERS_MS));
+    return calls === undefined
+      ? new Map()
+      : askOfPrograms(calls, 'players-of', ids, AbortSignal.timeout(PLAYERS_MS));
   }
 
   /** The node's status, for a person on this machine. */

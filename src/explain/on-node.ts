@@ -57,11 +57,15 @@ function unsure(_facts: InstanceFacts, seen: InstanceDescription): Story | undef
     : undefined;
 }
 
-function ending(_facts: InstanceFacts, { goal, pid, stop }: InstanceDescription): Story | undefined {
+function ending(
+  _facts: InstanceFacts,
+  { goal, pid, stop, notAlive }: InstanceDescription,
+): Story | undefined {
   if (pid === null) return undefined;
   if (stop === null)
     return goal === 'run' ? undefined : { says: 'is about to be told to end', next: afterEnd(goal) };
-  const what = goal === 'restart' || goal === 'run' ? 'is being restarted' : 'is being stopped';
+  const doing = goal === 'restart' || goal === 'run' ? 'is being restarted' : 'is being stopped';
+  const what = notAlive === null ? doing : `${doing} (${notAlive})`;
   const waits = waiting(stop);
   if (waits !== undefined)
     return { says: `${what}: ${waits}`, next: join('It is sent as soon as that is mended.', afterEnd(goal)) };
@@ -161,6 +165,7 @@ function up({ record }: InstanceFacts, seen: InstanceDescription): Story | undef
   const { state, reason } = record.status;
   const since = seen.upForMs === null ? '' : `, up for ${durationText(seen.upForMs)}`;
   if (seen.readiness !== null && state !== 'ONLINE') return notReady(record, seen, seen.readiness);
+  if (seen.notAlive !== null) return notAlive(record, seen, seen.notAlive);
   if (state === 'ONLINE') return online(record, seen);
   return reason === 'reported'
     ? {
@@ -183,6 +188,18 @@ function notReady(
     says,
     next,
     advice: `Its last lines say more (\`instance logs ${id}\`); or readiness of ${configurationName} asks for the wrong thing. \`instance restart ${id}\` starts it anew.`,
+  };
+}
+
+function notAlive(
+  { id, configurationName, status }: InstanceFacts['record'],
+  { pid }: InstanceDescription,
+  message: string,
+): Story {
+  return {
+    says: `is up (${runText(pid ?? NO_HOST_PID)}) and ${status.state}, but ${message}`,
+    next: 'It counts as alive as soon as a look succeeds.',
+    advice: `Its last lines say more (\`instance logs ${id}\`); or liveness of ${configurationName} asks for the wrong thing. \`instance restart ${id}\` starts it anew.`,
   };
 }
 

@@ -78,10 +78,13 @@ export function stopSettingsOf(fields: StopFields): StopSettings {
 
 export const DEFAULT_STOP: StopSettings = stopSettingsOf({});
 
-/** Whether the restart policy starts a process again after this end. An end that no daemon saw counts as a failure. */
+/**
+ * Whether the restart policy starts a process again after this end. An end that no daemon saw counts as a failure, and so
+ * does the end of what was not alive.
+ */
 export function isRestarted(
   policy: RestartPolicy = STOPPING_DEFAULTS.restartPolicy,
-  exit: { readonly code: number | null },
+  exit: { readonly code: number | null; readonly kind?: string | undefined },
 ): boolean {
-  return policy === 'always' || (policy === 'on-failure' && exit.code !== 0);
+  return policy === 'always' || (policy === 'on-failure' && (exit.code !== 0 || exit.kind === 'not-alive'));
 }

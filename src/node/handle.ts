@@ -76,6 +76,9 @@ const hooksSchema = z.object({
 });
 const NO_HOOKS = { present: null, done: 0, preparedFor: null, owed: null, runs: 0 };
 
+/** The run that is ended because it was not alive, and the cause in words. */
+const givenUpSchema = z.object({ run: z.int(), cause: z.string() });
+
 /** The result of the look at the port of one run. */
 const listensSchema = z.object({
   run: z.int(),
@@ -101,7 +104,7 @@ export const handleRecordSchema = z.object({
    */
   begunAt: z.number().nullable(),
   /** The end of the last process. */
-  exit: exitSchema.pick({ code: true, signal: true, at: true, cause: true }).nullable(),
+  exit: exitSchema.pick({ code: true, signal: true, at: true, cause: true, kind: true }).nullable(),
   /** The last exits, newest first, for `instance why`. */
   exits: z.array(pastRunSchema).readonly(),
   /** Restarts after unrequested exits, over the instance's life. */
@@ -134,6 +137,8 @@ export const handleRecordSchema = z.object({
   /** The result of the look at the port of a run; null: there was no look yet. */
   listens: listensSchema.nullable().default(null),
   hooks: hooksSchema.readonly().default(NO_HOOKS),
+  /** Null: no run was given up, or only an earlier one. */
+  givenUp: givenUpSchema.nullable().default(null),
   /** The last complete install; null before the first install, and for instances without templates. */
   installed: installedSchema.readonly().nullable(),
 });
@@ -282,6 +287,7 @@ export function newHandle(
     isFound: null,
     listens: null,
     hooks: NO_HOOKS,
+    givenUp: null,
     installed: null,
   };
 }
@@ -289,6 +295,11 @@ export function newHandle(
 /** The hook that the present run is; null: the run is of the command. */
 export function hookOf({ hooks: { present }, run }: Handle): Handle['hooks']['present'] {
   return present?.run === run ? present : null;
+}
+
+/** Why the present run is ended, though it is wanted: it was not alive. Null: it is not. */
+export function givenUpFor({ givenUp, run }: Handle): string | null {
+  return givenUp?.run === run ? givenUp.cause : null;
 }
 
 /** The live process or container, or null. */
@@ -431,6 +442,11 @@ export function settled(handle: Handle): Handle {
   const { phase } = handle;
   if (phase.is === 'up') return { ...handle, streak: 0, phase: { ...phase, stopping: null } };
   return phase.is === 'stopped' ? { ...handle, streak: 0, phase: STALE } : handle;
+}
+
+/** The handle without a stop that nobody asked for: the end of what was late, or not alive, is a failure. */
+export function unasked(handle: Handle): Handle {
+  return { ...settled(handle), streak: handle.streak };
 }
 
 /**

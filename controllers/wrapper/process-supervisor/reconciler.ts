@@ -6,13 +6,22 @@ import type { InstanceDescription } from '../../../src/model/run/instance-descri
 import type { Exit } from '../../../src/model/run/past-exit.js';
 import { stopSettingsOf } from '../../../src/model/stopping.js';
 import type { Desired } from '../../../src/node/desired-copy.js';
-import { type Handle, newHandle, renewed, settled, withDirectory } from '../../../src/node/handle.js';
+import {
+  givenUpFor,
+  type Handle,
+  newHandle,
+  renewed,
+  settled,
+  unasked,
+  withDirectory,
+} from '../../../src/node/handle.js';
 import type { RunId } from '../../../src/runtime/runtime.js';
 import type { NodeParts } from '../parts.js';
 import type { TemplateInstaller } from '../template-installer/reconciler.js';
 import { describeRun } from './description.js';
 import type { SupervisorFacts } from './goal.js';
 import { afterHook } from './hooks.js';
+import { Liveness } from './liveness.js';
 import { plan } from './plan.js';
 import { PortLooks } from './port-look.js';
 import { Readiness } from './readiness.js';
@@ -32,6 +41,7 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
   readonly #stopper: Stopper;
   readonly #readiness: Readiness;
   readonly #portLooks: PortLooks;
+  readonly #liveness: Liveness;
 
   constructor(parts: NodeParts, installer: TemplateInstaller) {
     this.#parts = parts;
@@ -40,6 +50,7 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
     this.#stopper = new Stopper(parts);
     this.#readiness = new Readiness(parts);
     this.#portLooks = new PortLooks(parts);
+    this.#liveness = new Liveness(parts);
   }
 
   observe(id: string): SupervisorFacts | undefined {
@@ -50,6 +61,7 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
       outbox.forget(id);
       this.#readiness.end(id);
       this.#portLooks.forget(id);
+      this.#liveness.forget(id);
       return undefined;
     }
     const wanted = desired.get(id);
@@ -67,6 +79,7 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
       checkBegunAt: this.#readiness.begunAt(id),
       isCheckOutdated: this.#readiness.isOutdated(id),
       portLookedAt: this.#portLooks.lookedAt(id, handle?.run),
+      life: this.#liveness.of(id),
     };
   }
 
@@ -98,6 +111,12 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
         return;
       case 'look-at-port':
         return this.#portLooks.look(id, step.run);
+      case 'look-at-life':
+        this.#liveness.look(id, step.run);
+        return;
+      case 'give-up':
+        handles.change(id, { givenUp: { run: step.run, cause: step.cause } });
+        return;
       case 'leave':
         this.#stopper.leave(id, step.run);
         return;
@@ -142,7 +161,7 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
 
   /** Does the delayed work now, before the runtimes are released. */
   async stop(): Promise<void> {
-    await this.#readiness.stop();
+    await Promise.all([this.#readiness.stop(), this.#liveness.stop()]);
     await this.#starter.stop();
   }
 
@@ -160,7 +179,8 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
       this.#recordExit(handle, exit);
   }
 
-  #recordExit(handle: Handle, reported: Exit): void {
+  #recordExit(known: Handle, reported: Exit): void {
+    const handle = givenUpFor(known) === null ? known : unasked(known);
     const { handles, clock, random, logger, limits, desired, sampler, runtimes } = this.#parts;
     // The runtime may be back since the last look, and the next start waits for it.
     if (runtimes.problemOf(handle.runtime) !== null) runtimes.probeNow();

@@ -1,14 +1,11 @@
 /**
- * Remembers in memory when each node was last heard of. It measures time in the master's own waking time: a clock that
- * stands still while this process is stopped or starved. So a master that was stopped for a while declares no node
- * lost.
+ * Remembers in memory when each node, and the program of each instance, was last heard of. It measures time in the
+ * master's own waking time, so a master that was stopped for a while declares no node lost.
  */
-import type { Clock, TimerHandle } from '../../loop/clock.js';
+import type { Clock } from '../../loop/clock.js';
+import { WakingClock } from '../../loop/waking-clock.js';
 import { BEAT_EVERY_MS } from '../protocol/messages.js';
 
-const TICK_MS = 500;
-/** The longest time that a single tick counts: a later tick means that this process itself stalled. */
-const MAX_TICK_MS = 1000;
 /**
  * A beat after a longer silence is reported to the listener, because the node may have been declared lost meanwhile.
  */
@@ -20,6 +17,8 @@ export const SILENT_MS = 1.5 * BEAT_EVERY_MS;
 const RETURN_MS = 10_000;
 /** How long the only master of a cluster waits after its start: its nodes dial no other one. */
 const SOLE_RETURN_MS = 2000;
+/** How many programs are remembered. The longest silent ones are forgotten first, and count as silent then, too. */
+const MOST_PROGRAMS = 100_000;
 
 interface Heard {
   /** The waking time of the last beat, or a later time until which the node does not count as silent. */
@@ -42,32 +41,30 @@ interface NodeContact {
 
 export class BeatBook {
   readonly #clock: Clock;
+  readonly #waking: WakingClock;
   readonly #nodes = new Map<string, Heard>();
-  #awakeBase = 0;
+  /** The waking time of the last `PUT state` of each instance. */
+  readonly #programs = new Map<string, number>();
   #returnMs = RETURN_MS;
-  #lastTick: number;
-  #timer: TimerHandle | undefined;
   #tick = 0;
   #listener: ((nodeId: string) => void) | undefined;
 
   constructor(clock: Clock) {
     this.#clock = clock;
-    this.#lastTick = clock.monotonic();
+    this.#waking = new WakingClock(clock);
   }
 
   /** Begins anew: each node gets time to find this master, `isSole` or one of several. Repeatable after `stop`. */
   start({ isSole = false } = {}): void {
     this.#returnMs = isSole ? SOLE_RETURN_MS : RETURN_MS;
     this.#nodes.clear();
-    this.#awakeBase = 0;
+    this.#programs.clear();
     this.#tick++;
-    this.#lastTick = this.#clock.monotonic();
-    this.#scheduleTick();
+    this.#waking.start();
   }
 
   stop(): void {
-    this.#timer?.cancel();
-    this.#timer = undefined;
+    this.#waking.stop();
     this.#listener = undefined;
   }
 
@@ -149,15 +146,20 @@ export class BeatBook {
     this.#listener?.(nodeId);
   }
 
-  #awake(): number {
-    return this.#awakeBase + Math.min(this.#clock.monotonic() - this.#lastTick, MAX_TICK_MS);
+  /** Notes that the program of an instance, or a tool for it, has reported its state. */
+  heardProgram(id: string): void {
+    this.#programs.delete(id);
+    this.#programs.set(id, this.#awake());
+    const [oldest] = this.#programs.keys();
+    if (this.#programs.size > MOST_PROGRAMS && oldest !== undefined) this.#programs.delete(oldest);
   }
 
-  #scheduleTick(): void {
-    this.#timer = this.#clock.setTimer(TICK_MS, () => {
-      this.#awakeBase = this.#awake();
-      this.#lastTick = this.#clock.monotonic();
-      this.#scheduleTick();
-    });
+  /** Time since the last `PUT state` of an instance, or since this master began to lead. */
+  silenceOfProgram(id: string): number {
+    return Math.round(this.#awake() - (this.#programs.get(id) ?? 0));
+  }
+
+  #awake(): number {
+    return this.#waking.now();
   }
 }
