@@ -44,6 +44,8 @@ availablePorts.min: the first port of the range; at most max
 availablePorts.max: the last port of the range
 readiness.httpGet.path: the path that is asked, with its query; it begins with /
 readiness.httpGet.port: the port that is asked: a number, or "%PORT%", the instance's own
+liveness.httpGet.path: the path that is asked, with its query; it begins with /
+liveness.httpGet.port: the port that is asked: a number, or "%PORT%", the instance's own
 readiness.logLine: the run has written a whole line that holds this text. * stands for any characters, everything else for itself; colours do not count. At most 200 characters, looked for in the first 8,192 of a line, and in what stands behind its last carriage return, as behind a progress bar
 readiness.tcpPort: this port accepts a connection: a number, or "%PORT%" for the instance's own
 readiness.httpGet: GET of its path at its port (default "%PORT%") is answered with 2xx or 3xx, within 5 s. Redirects are not followed, the body is not read

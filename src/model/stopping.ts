@@ -78,13 +78,10 @@ export function stopSettingsOf(fields: StopFields): StopSettings {
 
 export const DEFAULT_STOP: StopSettings = stopSettingsOf({});
 
-/**
- * Whether the restart policy starts a process again after this end. An end that no daemon saw counts as a failure, and so
- * does the end of what was not alive.
- */
+/** Whether the restart policy starts a process again after this end. An end that no daemon saw counts as a failure. */
 export function isRestarted(
   policy: RestartPolicy = STOPPING_DEFAULTS.restartPolicy,
-  exit: { readonly code: number | null; readonly kind?: string | undefined },
+  exit: { readonly code: number | null },
 ): boolean {
-  return policy === 'always' || (policy === 'on-failure' && (exit.code !== 0 || exit.kind === 'not-alive'));
+  return policy === 'always' || (policy === 'on-failure' && exit.code !== 0);
 }

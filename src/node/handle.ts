@@ -104,7 +104,7 @@ export const handleRecordSchema = z.object({
    */
   begunAt: z.number().nullable(),
   /** The end of the last process. */
-  exit: exitSchema.pick({ code: true, signal: true, at: true, cause: true, kind: true }).nullable(),
+  exit: exitSchema.pick({ code: true, signal: true, at: true, cause: true }).nullable(),
   /** The last exits, newest first, for `instance why`. */
   exits: z.array(pastRunSchema).readonly(),
   /** Restarts after unrequested exits, over the instance's life. */
@@ -442,11 +442,6 @@ export function settled(handle: Handle): Handle {
   const { phase } = handle;
   if (phase.is === 'up') return { ...handle, streak: 0, phase: { ...phase, stopping: null } };
   return phase.is === 'stopped' ? { ...handle, streak: 0, phase: STALE } : handle;
-}
-
-/** The handle without a stop that nobody asked for: the end of what was late, or not alive, is a failure. */
-export function unasked(handle: Handle): Handle {
-  return { ...settled(handle), streak: handle.streak };
 }
 
 /**

@@ -76,7 +76,11 @@ describe('a fleet at a single moment', () => {
   });
 
   it('restarts one that hangs, and none when its daemon stood still or when all hang at once', async () => {
-    const { fleet, machine, id } = await begin({ minimum: 3, isWatched: true, readiness: { afterMs: 10, timeoutSeconds: 5 } });
+    const { fleet, machine, id } = await begin({
+      minimum: 3,
+      isWatched: true,
+      readiness: { afterMs: 10, timeoutSeconds: 5 },
+    });
     await fleet.scheduler.advance(60_000);
     fleet.stall(machine, 30_000);
     await fleet.scheduler.advance(90_000);
@@ -86,7 +90,9 @@ describe('a fleet at a single moment', () => {
     expect([machine.runtime.signals, machine.runtime.starts.length]).toEqual([[`${id} SIGTERM`], 4]);
     for (const each of machine.runtime.alive) fleet.hang(machine, each);
     await fleet.scheduler.advance(120_000);
-    const said = [...fleet.invariants.book.instances.values()].map(({ status }) => `${status.state} ${status.reason}`);
+    const said = [...fleet.invariants.book.instances.values()].map(
+      ({ status }) => `${status.state} ${status.reason}`,
+    );
     expect([machine.runtime.signals.length, said]).toEqual([1, Array(3).fill('ONLINE not-alive')]);
     fleet.calm();
     await fleet.scheduler.advance(30_000);

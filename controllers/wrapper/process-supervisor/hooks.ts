@@ -12,9 +12,9 @@ import {
   ended,
   type Handle,
   hookOf,
+  settled,
   stoppingOf,
   type Up,
-  unasked,
 } from '../../../src/node/handle.js';
 import type { SupervisorFacts } from './goal.js';
 import { afterFailure } from './restart-delay.js';
@@ -129,7 +129,7 @@ export function afterHook(
   const message = `${hook.name} ${how}`;
   const past: PastRun = { ...exit, run, cause: message, wasAsked, output: exit.output ?? null };
   // The ladder of a late hook is no stop that somebody asked for.
-  const base = isLate ? unasked(handle) : handle;
+  const base = isLate ? { ...settled(handle), streak: handle.streak } : handle;
   const next = { ...base, exits: isDone ? handle.exits : [past, ...handle.exits].slice(0, KEPT_EXITS) };
   if (hook.kind === 'after') return ended({ ...next, hooks: { ...hooks, owed: hook.next } }, AT_ONCE);
   if (isDone) return ended({ ...next, hooks: { ...hooks, done: hook.index + 1 } }, AT_ONCE);

@@ -6,23 +6,15 @@ import type { InstanceDescription } from '../../../src/model/run/instance-descri
 import type { Exit } from '../../../src/model/run/past-exit.js';
 import { stopSettingsOf } from '../../../src/model/stopping.js';
 import type { Desired } from '../../../src/node/desired-copy.js';
-import {
-  givenUpFor,
-  type Handle,
-  newHandle,
-  renewed,
-  settled,
-  unasked,
-  withDirectory,
-} from '../../../src/node/handle.js';
+import { type Handle, newHandle, renewed, settled, withDirectory } from '../../../src/node/handle.js';
 import type { RunId } from '../../../src/runtime/runtime.js';
 import type { NodeParts } from '../parts.js';
 import type { TemplateInstaller } from '../template-installer/reconciler.js';
 import { describeRun } from './description.js';
 import type { SupervisorFacts } from './goal.js';
 import { afterHook } from './hooks.js';
-import { Liveness } from './liveness.js';
 import { plan } from './plan.js';
+import { beforeEnd, Liveness } from './liveness.js';
 import { PortLooks } from './port-look.js';
 import { Readiness } from './readiness.js';
 import { checkRemains } from './remains.js';
@@ -114,9 +106,6 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
       case 'look-at-life':
         this.#liveness.look(id, step.run);
         return;
-      case 'give-up':
-        handles.change(id, { givenUp: { run: step.run, cause: step.cause } });
-        return;
       case 'leave':
         this.#stopper.leave(id, step.run);
         return;
@@ -180,7 +169,7 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
   }
 
   #recordExit(known: Handle, reported: Exit): void {
-    const handle = givenUpFor(known) === null ? known : unasked(known);
+    const handle = beforeEnd(known);
     const { handles, clock, random, logger, limits, desired, sampler, runtimes } = this.#parts;
     // The runtime may be back since the last look, and the next start waits for it.
     if (runtimes.problemOf(handle.runtime) !== null) runtimes.probeNow();

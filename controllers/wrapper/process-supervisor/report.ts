@@ -152,16 +152,13 @@ function sayEnded(facts: SupervisorFacts, handle: Handle, goal: SupervisorGoal):
  */
 function sayUp(facts: SupervisorFacts, handle: Handle): Said {
   const readiness = awaitedReadiness(facts, handle);
+  if (readiness !== undefined)
+    return { state: stateUnready(handle), ...sayNotReady(facts, handle, readiness) };
   const fault = faultOf(facts, handle);
-  if (readiness === undefined && fault !== null)
+  if (fault !== null)
     return { state: fault.isShared ? 'ONLINE' : 'OFFLINE', reason: 'not-alive', message: fault.message };
-  if (readiness === undefined)
-    return {
-      state: 'ONLINE',
-      reason: null,
-      message: unknownText(facts, handle) ?? handle.installed?.behind ?? null,
-    };
-  return { state: stateUnready(handle), ...sayNotReady(facts, handle, readiness) };
+  const message = unknownText(facts, handle) ?? handle.installed?.behind ?? null;
+  return { state: 'ONLINE', reason: null, message };
 }
 
 /** Why the state of a container is not known now: its engine is away. Null: the engine answers. */
@@ -190,8 +187,7 @@ function sayStopping(
   const rung = leftAt === undefined ? `${sent} sent` : 'proxies learn first that it leaves';
   const said = problem === undefined ? rung : `the next signal waits: ${problem}`;
   const cause = givenUpFor(handle);
-  if (cause !== null)
-    return { state: 'OFFLINE', reason: 'not-alive', message: `${cause}; ending it: ${said}` };
+  if (cause !== null) return { state: 'OFFLINE', reason: 'not-alive', message: `${cause}; ending it: ${said}` };
   const why = goal === 'restart' ? 'restarting' : 'stopping';
   const state = hookOf(handle) === null && wasReady(facts, handle) ? 'ONLINE' : stateUnready(handle);
   return { state, reason: 'stopping', message: `${why}: ${said}` };
@@ -230,13 +226,14 @@ interface MemoryFacts {
 }
 
 /**
- * Names the cause of an exit that the supervisor caused, or the RAM limit, where signal and code do not tell it. The kernel ends one
+ * Names the cause of an exit that the supervisor or the RAM limit caused, where signal and code do not tell it. The kernel ends one
  * process, often a child, and the main process decides how the run then ends. A requested end or a success had another
  * cause.
  */
 export function explainExit(handle: Handle, exit: Exit, { hasKilled, ramMB }: MemoryFacts): Exit {
-  const cause = givenUpFor(handle);
-  if (cause !== null) return { ...exit, kind: 'not-alive', cause };
+  const given = givenUpFor(handle);
+  // A code of 0 would say that it has done its work.
+  if (given !== null) return { ...exit, code: exit.code || null, kind: 'not-alive', cause: given };
   if (stoppingOf(handle) !== null || exit.code === 0 || exit.cause !== undefined) return exit;
   if (!(exit.isOutOfMemory ?? hasKilled())) return exit;
   return {

@@ -32,17 +32,12 @@ type MeasuredExit = Exit & { readonly mostMemoryBytes?: number | undefined };
 export function afterExit(handle: Handle, exit: MeasuredExit, now: number, jitter: number): Handle {
   const { code, signal, at, cause, kind, output = null, mostMemoryBytes } = exit;
   const wasAsked = stoppingOf(handle) !== null;
-  const how = {
-    code,
-    signal,
-    at,
-    ...(cause !== undefined && { cause }),
-    ...(kind !== undefined && { kind }),
-  };
+  const how = { code, signal, at, ...(cause !== undefined && { cause }) };
   const past: PastRun = {
     ...how,
     run: handle.run,
     ...(handle.begunAt !== null && { begunAt: handle.begunAt }),
+    ...(kind !== undefined && { kind }),
     ...(mostMemoryBytes !== undefined && { mostMemoryBytes }),
     wasAsked,
     output,

@@ -1,11 +1,14 @@
 /**
- * Remembers in memory when each node, and the program of each instance, was last heard of. It measures time in the
- * master's own waking time, so a master that was stopped for a while declares no node lost.
+ * Remembers in memory when each node, and the program of each instance, was last heard of. It measures time in the master's own waking time: a clock that
+ * stands still while this process is stopped or starved. So a master that was stopped for a while declares no node
+ * lost.
  */
-import type { Clock } from '../../loop/clock.js';
-import { WakingClock } from '../../loop/waking-clock.js';
+import type { Clock, TimerHandle } from '../../loop/clock.js';
 import { BEAT_EVERY_MS } from '../protocol/messages.js';
 
+const TICK_MS = 500;
+/** The longest time that a single tick counts: a later tick means that this process itself stalled. */
+const MAX_TICK_MS = 1000;
 /**
  * A beat after a longer silence is reported to the listener, because the node may have been declared lost meanwhile.
  */
@@ -41,17 +44,19 @@ interface NodeContact {
 
 export class BeatBook {
   readonly #clock: Clock;
-  readonly #waking: WakingClock;
   readonly #nodes = new Map<string, Heard>();
   /** The waking time of the last `PUT state` of each instance. */
   readonly #programs = new Map<string, number>();
+  #awakeBase = 0;
   #returnMs = RETURN_MS;
+  #lastTick: number;
+  #timer: TimerHandle | undefined;
   #tick = 0;
   #listener: ((nodeId: string) => void) | undefined;
 
   constructor(clock: Clock) {
     this.#clock = clock;
-    this.#waking = new WakingClock(clock);
+    this.#lastTick = clock.monotonic();
   }
 
   /** Begins anew: each node gets time to find this master, `isSole` or one of several. Repeatable after `stop`. */
@@ -59,12 +64,15 @@ export class BeatBook {
     this.#returnMs = isSole ? SOLE_RETURN_MS : RETURN_MS;
     this.#nodes.clear();
     this.#programs.clear();
+    this.#awakeBase = 0;
     this.#tick++;
-    this.#waking.start();
+    this.#lastTick = this.#clock.monotonic();
+    this.#scheduleTick();
   }
 
   stop(): void {
-    this.#waking.stop();
+    this.#timer?.cancel();
+    this.#timer = undefined;
     this.#listener = undefined;
   }
 
@@ -150,8 +158,8 @@ export class BeatBook {
   heardProgram(id: string): void {
     this.#programs.delete(id);
     this.#programs.set(id, this.#awake());
-    const [oldest] = this.#programs.keys();
-    if (this.#programs.size > MOST_PROGRAMS && oldest !== undefined) this.#programs.delete(oldest);
+    const [oldest = id] = this.#programs.keys();
+    if (this.#programs.size > MOST_PROGRAMS) this.#programs.delete(oldest);
   }
 
   /** Time since the last `PUT state` of an instance, or since this master began to lead. */
@@ -160,6 +168,14 @@ export class BeatBook {
   }
 
   #awake(): number {
-    return this.#waking.now();
+    return this.#awakeBase + Math.min(this.#clock.monotonic() - this.#lastTick, MAX_TICK_MS);
+  }
+
+  #scheduleTick(): void {
+    this.#timer = this.#clock.setTimer(TICK_MS, () => {
+      this.#awakeBase = this.#awake();
+      this.#lastTick = this.#clock.monotonic();
+      this.#scheduleTick();
+    });
   }
 }

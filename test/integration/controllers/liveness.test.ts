@@ -91,7 +91,7 @@ describe('an instance with liveness', () => {
     await clock.advance(30_000);
     node.runtime.end(id, { code: 1, signal: null, at: clock.now() });
     await clock.advance(500);
-    expect(said()).toEqual(['OFFLINE exited exited with code 1, restart 2 in 900 ms']);
+    expect(said()).toEqual(['OFFLINE exited exited with code 1, restart 2 in 0.9 s']);
   });
 
   it('is stopped on request while the ladder ends it', async () => {
