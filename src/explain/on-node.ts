@@ -57,7 +57,10 @@ function unsure(_facts: InstanceFacts, seen: InstanceDescription): Story | undef
     : undefined;
 }
 
-function ending(_facts: InstanceFacts, { goal, pid, stop, notAlive }: InstanceDescription): Story | undefined {
+function ending(
+  _facts: InstanceFacts,
+  { goal, pid, stop, notAlive }: InstanceDescription,
+): Story | undefined {
   if (pid === null) return undefined;
   if (stop === null)
     return goal === 'run' ? undefined : { says: 'is about to be told to end', next: afterEnd(goal) };

@@ -18,8 +18,8 @@ interface InstanceWriterOptions {
   readonly instanceRecords: RecordSet<InstanceRecord>;
   readonly clock: Pick<Clock, 'now'>;
   readonly nodes: MirrorReader<NodeRecord>;
-  /** Called when the state of an instance is reported. Default: nobody is told. */
-  readonly onReport?: (id: string) => void;
+  /** Remembers when the program of an instance was heard of. Absent: nobody asks. */
+  readonly beats?: { heardProgram(id: string): void };
 }
 
 export class InstanceWriter {
@@ -67,7 +67,7 @@ export class InstanceWriter {
    */
   async reportState(id: string, report: StateReport): Promise<InstanceRecord> {
     this.#visible(id);
-    this.#options.onReport?.(id);
+    this.#options.beats?.heardProgram(id);
     const now = this.#options.clock.now();
     const next = await modify(this.#records, id, (record) =>
       record.desired.goal === 'remove' ? undefined : reported(record, report, now),

@@ -4,7 +4,7 @@
  */
 import { askOfPrograms } from '../../../src/channel/services/usage-day.js';
 import { Conflict } from '../../../src/loop/reconciler.js';
-import { type Liveness as Wanted, notAliveText } from '../../../src/model/liveness.js';
+import { notAliveText, type Liveness as Wanted } from '../../../src/model/liveness.js';
 import { isSameValue } from '../../../src/model/plain/same-value.js';
 import { givenUpFor, type Handle, settled, stoppingOf } from '../../../src/node/handle.js';
 import type { Finding } from '../../../src/runtime/readiness/port-check.js';
@@ -75,7 +75,6 @@ export function beforeEnd(handle: Handle): Handle {
 export class Liveness {
   readonly #parts: NodeParts;
   readonly #lives = new Map<string, Life>();
-  readonly #looks = new Set<Promise<void>>();
   readonly #stopping = new AbortController();
   #asked: { readonly at: number; readonly silences: Promise<ReadonlyMap<string, number>> } | undefined;
 
@@ -113,14 +112,12 @@ export class Liveness {
     }
     if (now - life.dueAt > LAG_MS) life.heardAt = now;
     Object.assign(life, { isLooking: true, dueAt });
-    const look = this.#look(id, life, now).finally(() => this.#looks.delete(look));
-    this.#looks.add(look);
+    void this.#look(id, life, now);
   }
 
-  /** Ends all looks, and waits until each has closed its sockets. Idempotent. */
-  async stop(): Promise<void> {
+  /** Ends all looks. Idempotent. */
+  stop(): void {
     this.#stopping.abort();
-    await Promise.all(this.#looks);
   }
 
   async #look(id: string, life: Life, begunAt: number): Promise<void> {

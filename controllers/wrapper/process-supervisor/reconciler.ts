@@ -13,8 +13,8 @@ import type { TemplateInstaller } from '../template-installer/reconciler.js';
 import { describeRun } from './description.js';
 import type { SupervisorFacts } from './goal.js';
 import { afterHook } from './hooks.js';
-import { plan } from './plan.js';
 import { beforeEnd, Liveness } from './liveness.js';
+import { plan } from './plan.js';
 import { PortLooks } from './port-look.js';
 import { Readiness } from './readiness.js';
 import { checkRemains } from './remains.js';
@@ -150,7 +150,8 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
 
   /** Does the delayed work now, before the runtimes are released. */
   async stop(): Promise<void> {
-    await Promise.all([this.#readiness.stop(), this.#liveness.stop()]);
+    this.#liveness.stop();
+    await this.#readiness.stop();
     await this.#starter.stop();
   }
 

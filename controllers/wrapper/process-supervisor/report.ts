@@ -187,7 +187,8 @@ function sayStopping(
   const rung = leftAt === undefined ? `${sent} sent` : 'proxies learn first that it leaves';
   const said = problem === undefined ? rung : `the next signal waits: ${problem}`;
   const cause = givenUpFor(handle);
-  if (cause !== null) return { state: 'OFFLINE', reason: 'not-alive', message: `${cause}; ending it: ${said}` };
+  if (cause !== null)
+    return { state: 'OFFLINE', reason: 'not-alive', message: `${cause}; ending it: ${said}` };
   const why = goal === 'restart' ? 'restarting' : 'stopping';
   const state = hookOf(handle) === null && wasReady(facts, handle) ? 'ONLINE' : stateUnready(handle);
   return { state, reason: 'stopping', message: `${why}: ${said}` };
