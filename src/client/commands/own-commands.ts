@@ -202,17 +202,16 @@ function addEvents(program: Command, host: ClientHost): void {
     .option('-f, --follow', 'go on with what happens')
     .option('--node <id>', 'only of this node')
     .option('--since <when>', 'only from a time (2026-01-31T12:00:00Z) or an age (10m) on', logPoint);
-  host
-    .addShown(command)
-    .action(async (configuration: string | undefined, options: ClientOptions & EventsOptions) => {
-      const { follow = false, node } = options;
-      const { printEvents } = await import('../live/events.js');
-      const api = await host.open(options);
-      const since = sinceOf(options.since, api.now);
-      const isJson = options.output === 'json';
-      const wanted = { configuration, node, since, isFollowed: follow, isJson };
-      await printEvents(api, wanted, await host.liveOutput());
-    });
+  host.addShown(command);
+  command.action(async (configuration: string | undefined, options: ClientOptions & EventsOptions) => {
+    const { follow = false, node } = options;
+    const { printEvents } = await import('../live/events.js');
+    const api = await host.open(options);
+    const since = sinceOf(options.since, api.now);
+    const isJson = options.output === 'json';
+    const wanted = { configuration, node, since, isFollowed: follow, isJson };
+    await printEvents(api, wanted, await host.liveOutput());
+  });
 }
 
 interface EventsOptions {
@@ -239,19 +238,18 @@ function addExits(program: Command, host: ClientHost): void {
       wholeNumber(MOST_EXIT_LINES, 0),
       3,
     );
-  host
-    .addShown(command)
-    .action(
-      async (
-        configuration: string | undefined,
-        options: ClientOptions & Pick<EventsOptions, 'since'> & { readonly lines: number },
-      ) => {
-        const { printExits } = await import('../live/events.js');
-        const api = await host.open(options);
-        const wanted = { configuration, since: sinceOf(options.since, api.now), lines: options.lines };
-        await printExits(api, wanted, options.output === 'json', await host.liveOutput());
-      },
-    );
+  host.addShown(command);
+  command.action(
+    async (
+      configuration: string | undefined,
+      options: ClientOptions & Pick<EventsOptions, 'since'> & { readonly lines: number },
+    ) => {
+      const { printExits } = await import('../live/events.js');
+      const api = await host.open(options);
+      const wanted = { configuration, since: sinceOf(options.since, api.now), lines: options.lines };
+      await printExits(api, wanted, options.output === 'json', await host.liveOutput());
+    },
+  );
 }
 const DAY_MS = 86_400_000;
 
@@ -266,30 +264,23 @@ function addTop(program: Command, host: ClientHost): void {
       'what they used in the time from then on, at most 1d: 30m, 6h',
       lengthOfTime(DAY_MS, 'It must be an age of at most a day, such as 30m, 6h or 1d.'),
     );
-  host
-    .addShown(command)
-    .action(
-      async (
-        configuration: string | undefined,
-        options: ClientOptions & { sort: 'cpu' | 'memory'; once?: true; since?: number },
-      ) => {
-        const { pastTop, top } = await import('../live/top.js');
-        const { output: format, once = false, sort, since } = options;
-        const { stdout } = host.surroundings;
-        if (since !== undefined) {
-          const wanted = { configuration, sort, format, since, columns: host.screen.columns };
-          await pastTop(await host.open(options), wanted, await host.liveOutput());
-          return;
-        }
-        const isLive = stdout.isTTY === true && !once && (format === 'table' || format === 'wide');
-        const terminal = isLive ? stdout : undefined;
-        await top(
-          await host.open(options),
-          { configuration, sort, format, terminal },
-          await host.liveOutput(),
-        );
-      },
-    );
+  host.addShown(command);
+  command.action(
+    async (
+      configuration: string | undefined,
+      options: ClientOptions & { sort: 'cpu' | 'memory'; once?: true; since?: number },
+    ) => {
+      const { pastTop, top } = await import('../live/top.js');
+      const { output: format, once = false, sort, since } = options;
+      const [api, output] = [await host.open(options), await host.liveOutput()];
+      const wanted = { configuration, sort, format };
+      if (since !== undefined)
+        return pastTop(api, { ...wanted, since, columns: host.screen.columns }, output);
+      const { stdout } = host.surroundings;
+      const isLive = stdout.isTTY === true && !once && (format === 'table' || format === 'wide');
+      await top(api, { ...wanted, terminal: isLive ? stdout : undefined }, output);
+    },
+  );
 }
 
 function addCopy(program: Command, host: ClientHost): void {
