@@ -75,6 +75,31 @@ describe('a fleet at a single moment', () => {
     expect(fleet.invariants.violation).toBeUndefined();
   });
 
+  it('restarts one that hangs, and none when its daemon stood still or when all hang at once', async () => {
+    const { fleet, machine, id } = await begin({
+      minimum: 3,
+      isWatched: true,
+      readiness: { afterMs: 10, timeoutSeconds: 5 },
+    });
+    await fleet.scheduler.advance(60_000);
+    fleet.stall(machine, 30_000);
+    await fleet.scheduler.advance(90_000);
+    expect(machine.runtime.signals).toEqual([]);
+    fleet.hang(machine, id);
+    await fleet.scheduler.advance(60_000);
+    expect([machine.runtime.signals, machine.runtime.starts.length]).toEqual([[`${id} SIGTERM`], 4]);
+    for (const each of machine.runtime.alive) fleet.hang(machine, each);
+    await fleet.scheduler.advance(120_000);
+    const said = [...fleet.invariants.book.instances.values()].map(
+      ({ status }) => `${status.state} ${status.reason}`,
+    );
+    expect([machine.runtime.signals.length, said]).toEqual([1, Array(3).fill('ONLINE not-alive')]);
+    fleet.calm();
+    await fleet.scheduler.advance(30_000);
+    const states = [...fleet.invariants.book.instances.values()].map(({ status }) => status.reason);
+    expect([states, fleet.invariants.violation]).toEqual([[null, null, null], undefined]);
+  });
+
   it('does not take the line of an earlier run for that of the run which it adopts', async () => {
     const { fleet, machine, id } = await begin({ readiness: { afterMs: 2000, timeoutSeconds: 60 } });
     const state = (): string | undefined => fleet.invariants.book.instances.get(id)?.status.state;
@@ -163,6 +188,22 @@ describe('a fleet at a single moment', () => {
     await fleet.scheduler.advance(30_000);
     expect(fleet.invariants.book.instances.get(id)?.status).toMatchObject({ state: 'ONLINE', restarts: 1 });
     expect([machine.runtime.starts.length, fleet.invariants.violation]).toEqual([2, undefined]);
+  });
+
+  it('starts with the copy of a storage that is waited for, once it fails', async () => {
+    const { fleet, machine, perform } = await begin();
+    const change = () => perform({ do: 'change-template', name: 'world' });
+    change();
+    perform({ do: 'put', name: 'proxy', shape: { ...SHAPE, templates: ['world'] } });
+    await fleet.scheduler.advance(1000);
+    perform({ do: 'fail-storage', outage: 'slow', forMs: 60_000 });
+    change();
+    for (const pick of [0, 1]) perform({ do: 'lifecycle', pick, targets: ['restart'] });
+    await fleet.scheduler.advance(1000);
+    perform({ do: 'fail-storage', outage: 'down', forMs: 60_000 });
+    await fleet.scheduler.advance(10_000);
+    expect(machine.runtime.starts.map(({ run }) => run)).toEqual([1, 1, 2, 2]);
+    expect(fleet.invariants.violation).toBeUndefined();
   });
 
   it('brings a master to the next leader when it loses etcd before anybody leads', async () => {

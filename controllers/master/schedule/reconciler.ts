@@ -169,7 +169,7 @@ function isUsed(record: InstanceRecord): boolean {
 
 /** A refusal is the outcome of a due time; any other error is tried again. */
 function refusal(error: unknown): Deed {
-  if (DroverError.is(error, 'DRV_ROLLOUT_STATE') || DroverError.is(error, 'DRV_REQUEST_INVALID'))
-    return ['failed', error.message];
-  throw error;
+  const codes = ['DRV_ROLLOUT_STATE', 'DRV_RECORD_UNREADABLE', 'DRV_REQUEST_INVALID'] as const;
+  if (!codes.some((code) => DroverError.is(error, code))) throw error;
+  return ['failed', messageOf(error)];
 }

@@ -16,6 +16,7 @@ const TABLES = [
   ['starts.md', '| field of `limits` |', ['limits.']],
   ['jobs.md', '| field of `job` |', ['job.']],
   ['configuration.md', '| field of `waitsFor` |', ['waitsFor.']],
+  ['liveness.md', '| field of `liveness` |', ['liveness.']],
   ['configuration.md', '| field of `schedules` |', ['schedules.']],
   ['configuration.md', '| field of `windows` |', ['windows.']],
   ['templates.md', '| field of `templateInstallationConfig` |', ['templateInstallationConfig.']],
