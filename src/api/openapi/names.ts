@@ -50,6 +50,7 @@ const OPERATION_IDS: Readonly<Record<string, string>> = {
   'PUT /configurations/:name': 'putConfiguration',
   'POST /configurations/batch': 'changeConfigurations',
   'DELETE /configurations/:name': 'deleteConfiguration',
+  'POST /configurations/:name/run': 'runJob',
   'POST /configurations/:name/check': 'checkConfigurationText',
   'GET /configurations/:name/why': 'explainConfiguration',
   'GET /configurations/:name/diff': 'compareConfiguration',
