@@ -26,7 +26,6 @@ import { write } from '../print.js';
 import type { ClientHost, ClientOptions } from './client-host.js';
 import { addDelete, addFileCommands, addRender } from './file-commands.js';
 
-const WAIT_MS = 60_000;
 /** A timer cannot wait longer than 24.8 days. */
 const MOST_WAIT_MS = 24 * 24 * 3_600_000;
 
@@ -155,7 +154,7 @@ function addWait(program: Command, host: ClientHost): void {
       '--timeout <time>',
       'then it says why, and ends with exit code 6; default 60s',
       lengthOfTime(MOST_WAIT_MS, 'It must be a length of time such as 30s, 10m or 2h, 24d at most.'),
-      WAIT_MS,
+      60_000,
     );
   host.addTarget(command).action(async (word: string, rest: readonly string[], options: WaitOptions) => {
     const { timeout: timeoutMs, for: goal } = options;
@@ -243,11 +242,7 @@ function addEvents(program: Command, host: ClientHost): void {
   });
 }
 
-interface EventsOptions {
-  readonly follow?: true;
-  readonly node?: string;
-  readonly since?: LogPoint;
-}
+type EventsOptions = { readonly follow?: true; readonly node?: string; readonly since?: LogPoint };
 
 /** `--since` in Unix milliseconds. Throws the usage error for the number of a line. */
 function sinceOf(since: LogPoint | undefined, now: number): number | undefined {
@@ -276,8 +271,6 @@ function addExits(program: Command, host: ClientHost): void {
     await printExits(api, wanted, options.output === 'json', await host.liveOutput());
   });
 }
-const DAY_MS = 86_400_000;
-
 function addTop(program: Command, host: ClientHost): void {
   const command = program
     .command('top [configuration]')
@@ -287,25 +280,21 @@ function addTop(program: Command, host: ClientHost): void {
     .option(
       '--since <age>',
       'what they used in the time from then on, at most 1d: 30m, 6h',
-      lengthOfTime(DAY_MS, 'It must be an age of at most a day, such as 30m, 6h or 1d.'),
+      lengthOfTime(86_400_000, 'It must be an age of at most a day, such as 30m, 6h or 1d.'),
     );
   host.addShown(command);
-  command.action(
-    async (
-      configuration: string | undefined,
-      options: ClientOptions & { sort: 'cpu' | 'memory'; once?: true; since?: number },
-    ) => {
-      const { pastTop, top } = await import('../live/top.js');
-      const { output: format, once = false, sort, since } = options;
-      const [api, output] = [await host.open(options), await host.liveOutput()];
-      const wanted = { configuration, sort, format };
-      if (since !== undefined)
-        return pastTop(api, { ...wanted, since, columns: host.screen.columns }, output);
-      const { stdout } = host.surroundings;
-      const isLive = stdout.isTTY === true && !once && (format === 'table' || format === 'wide');
-      await top(api, { ...wanted, terminal: isLive ? stdout : undefined }, output);
-    },
-  );
+  type Options = ClientOptions & { sort: 'cpu' | 'memory'; once?: true; since?: number };
+  command.action(async (configuration: string | undefined, options: Options) => {
+    const { pastTop, top } = await import('../live/top.js');
+    const { output: format, once = false, sort, since } = options;
+    const [api, output] = [await host.open(options), await host.liveOutput()];
+    const wanted = { configuration, sort, format };
+    if (since !== undefined)
+      return pastTop(api, { ...wanted, since, columns: host.screen.columns }, output);
+    const { stdout } = host.surroundings;
+    const isLive = stdout.isTTY === true && !once && (format === 'table' || format === 'wide');
+    await top(api, { ...wanted, terminal: isLive ? stdout : undefined }, output);
+  });
 }
 
 function addCopy(program: Command, host: ClientHost): void {
