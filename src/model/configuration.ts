@@ -10,12 +10,9 @@ import { afterSchema, commandSchema, prepareSchema } from './fields/hooks.js';
 import { jobSchema } from './fields/job.js';
 import { limitsSchema } from './fields/limits.js';
 
-
 import { waitsForSchema } from './fields/waits-for.js';
 
-
 import { livenessSchema } from './liveness.js';
-
 
 import { nameSchema, portSchema, runAsSchema } from './names.js';
 import { MAX_SERVICE_COUNT } from './plain/command-limits.js';

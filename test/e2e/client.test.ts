@@ -165,13 +165,14 @@ it('writes all of a long output into a pipe that is read late', async () => {
 
 it('runs a job: prints its log, ends with its exit code, once for each key, and says a time-out', async () => {
   const job = { minimumServiceCount: 0, restartPolicy: 'never', stopTimeoutSeconds: 1 } as const;
+  for (const name of ['report', 'endless']) world.failing.add(name);
   world.configure('report', {
     ...job,
     command: 'echo "day $DAY $FORMAT"; exit $CODE',
     job: { parameters: { DAY: {}, CODE: { default: '0' }, FORMAT: { default: 'text' } } },
   });
   world.configure('endless', { ...job, command: 'exec sleep 1000', job: { timeoutSeconds: 1 } });
-  await until(async () => expect((await drover('config', 'list')).out).toMatch(/endless(?:.|\n)*report/));
+  await until(async () => expect((await drover('config', 'list')).out).toMatch(/endless/));
   const good = await drover('run', 'report', '--param', 'DAY=monday', '--key', 'a', '--wait');
   expect([good.code, good.out]).toEqual([0, 'day monday text\n']);
   expect((await drover('run', 'report', '-p', 'DAY=monday', '-p', 'CODE=7', '--wait')).code).toBe(7);

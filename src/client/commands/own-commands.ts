@@ -289,8 +289,7 @@ function addTop(program: Command, host: ClientHost): void {
     const { output: format, once = false, sort, since } = options;
     const [api, output] = [await host.open(options), await host.liveOutput()];
     const wanted = { configuration, sort, format };
-    if (since !== undefined)
-      return pastTop(api, { ...wanted, since, columns: host.screen.columns }, output);
+    if (since !== undefined) return pastTop(api, { ...wanted, since, columns: host.screen.columns }, output);
     const { stdout } = host.surroundings;
     const isLive = stdout.isTTY === true && !once && (format === 'table' || format === 'wide');
     await top(api, { ...wanted, terminal: isLive ? stdout : undefined }, output);

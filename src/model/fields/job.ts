@@ -15,7 +15,7 @@ const valueSchema = z
   });
 
 /** `default`: the value where a run gives none; without it a run must give one. */
-const parameterSchema = z.strictObject({ default: valueSchema.optional() });
+const parameterSchema = z.strictObject({ default: valueSchema.optional().describe('the usual value') });
 
 export const jobSchema = z.strictObject({
   /** What a run may set, by the name of the variable. */

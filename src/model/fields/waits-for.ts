@@ -7,14 +7,12 @@ const untilSchema = z.enum(['ready', 'finished', 'started']);
 type Until = z.output<typeof untilSchema>;
 
 const waitSchema = z.strictObject({
-  /** The configuration that is waited for. */
-  configuration: nameSchema,
-  /** What one of its instances must be or have done. */
-  until: untilSchema.default('ready'),
+  configuration: nameSchema.describe('the configuration that is waited for'),
+  until: untilSchema.default('ready').describe('what one of its instances must be, or have done'),
 });
 export type Wait = Readonly<z.output<typeof waitSchema>>;
 
-export const waitsForSchema = z.array(waitSchema).max(16);
+export const waitsForSchema = z.array(waitSchema).max(16).describe('what must stand before a first start');
 
 /** True when the program of an instance ended with exit code 0, or reported that its work is done. */
 function hasSucceeded(record: InstanceRecord): boolean {
