@@ -20,7 +20,7 @@ export interface PlacementView {
   readonly isTooLarge: boolean;
   /** The nodes that would fit, and for which placement waits since this master started; null: it does not wait. */
   readonly awaited: { readonly nodeIds: readonly string[]; readonly forMs: number } | null;
-  /** What of `waitsFor` does not hold yet, one text each; placement asks no node before all of it holds. */
+  /** The waits of `waitsFor` that do not hold yet, one text each; placement asks no node before all of it holds. */
   readonly waits: readonly string[];
   /** Why templates cannot be chosen; placement asks no node before they can. */
   readonly templateProblems: readonly string[];

@@ -125,7 +125,7 @@ const fieldsSchema = z.object({
   expose: exposeSchema.optional(),
   /** How a changed content reaches running instances. Absent: not at all. */
   update: updateSchema.optional(),
-  /** What must stand before an instance starts for the first time. Absent: nothing. */
+  /** The others that must stand before an instance starts for the first time. Absent: nothing. */
   waitsFor: waitsForSchema.optional(),
   /** How runs are made of it, when somebody or a schedule asks. Absent: it is no job. */
   job: jobSchema.optional(),

@@ -1,5 +1,5 @@
 /**
- * The instance-cleanup controller's decision: end runs of jobs at their time-out; remove records that no node holds any more, instances that ended by
+ * The instance-cleanup controller's decision. It ends runs of jobs at their time-out, and removes records that no node holds any more, instances that ended by
  * themselves, old records of ends, and revisions that nothing uses.
  */
 import type { Plan } from '../../../src/loop/reconciler.js';

@@ -36,7 +36,7 @@ export interface PlacesOptions extends FleetSources {
     configuration: Configuration,
     instanceId: string,
   ) => { readonly templates: readonly PlacedTemplate[]; readonly problems: readonly string[] };
-  /** What of `waitsFor` does not hold yet, one text each. Default: all of it holds. */
+  /** The waits of `waitsFor` that do not hold yet, one text each. Default: all of it holds. */
   readonly waitsOf?: (configuration: Configuration) => readonly string[];
   readonly clock: Clock;
 }

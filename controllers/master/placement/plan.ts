@@ -23,7 +23,7 @@ export interface PlacementFacts {
   readonly isUrgent: boolean;
   readonly awaited: Awaited;
   readonly templates: readonly PlacedTemplate[];
-  /** What of `waitsFor` does not hold yet, one text each. */
+  /** The waits of `waitsFor` that do not hold yet, one text each. */
   readonly waits: readonly string[];
   /** Why templates that the configuration asks for cannot be chosen, one text each. */
   readonly templateProblems: readonly string[];

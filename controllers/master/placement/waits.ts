@@ -8,8 +8,8 @@ import type { StateRecords } from '../../../src/state/master-state.js';
 type Standing = Pick<StateRecords, 'configurations' | 'instances' | 'instancesByConfiguration'>;
 
 /**
- * One sentence for each wait that no instance of the other configuration meets, and behind it the waits of that
- * configuration, where all its instances wait, too.
+ * Sentences for the waits that no instance of the other configuration meets. Where all its instances wait, too, the
+ * waits of that configuration follow.
  */
 export function unmetWaits(
   { name, waitsFor = [] }: Pick<Configuration, 'name' | 'waitsFor'>,
@@ -29,7 +29,7 @@ export function unmetWaits(
   });
 }
 
-/** What the other configuration lacks, where waiting alone does not help. */
+/** Says what the other configuration lacks, where waiting alone does not help. */
 function whyNot({ until }: Wait, others: readonly InstanceRecord[], isKnown: boolean): string {
   if (others.length === 0) return isKnown ? ' (it has no instance)' : ' (there is no such configuration)';
   const ended = until === 'finished' ? others.find(hasFinished) : undefined;

@@ -18,7 +18,7 @@ const valueSchema = z
 const parameterSchema = z.strictObject({ default: valueSchema.optional().describe('the usual value') });
 
 export const jobSchema = z.strictObject({
-  /** What a run may set, by the name of the variable. */
+  /** The values that a run may set, by the name of the variable. */
   parameters: z.record(z.string().regex(/^[A-Za-z_]\w{0,127}$/), parameterSchema).default({}),
   /** How long the program may run. Absent: as long as it likes. */
   timeoutSeconds: timeoutSchema.optional(),
