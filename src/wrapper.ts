@@ -169,7 +169,8 @@ export class Wrapper implements Part {
 
   /**
    * Ctrl-C: ends every instance, first those that wait for others (`waitsFor`). The desired state stays. Resolves when
-   * nothing lives any more, or when `signal` aborts. `onProgress` receives the ids that still live, whenever their number changes.
+   * nothing lives any more, or when `signal` aborts. `onProgress` receives the ids that still live, whenever their
+   * number changes.
    */
   async stopInstances(onProgress: (alive: readonly string[]) => void, signal: AbortSignal): Promise<void> {
     let told = -1;

@@ -1,6 +1,6 @@
 /**
- * The instance-cleanup controller's decision. It ends runs of jobs at their time-out, and removes records that no node holds any more, instances that ended by
- * themselves, old records of ends, and revisions that nothing uses.
+ * The instance-cleanup controller's decision. It ends runs of jobs at their time-out. It removes records that no node
+ * holds any more, instances that ended by themselves, old records of ends, and revisions that nothing uses.
  */
 import type { Plan } from '../../../src/loop/reconciler.js';
 import { EXITS_KEPT_MS, MOST_EXIT_RECORDS } from '../../../src/model/exit-record.js';
