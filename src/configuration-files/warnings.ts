@@ -3,6 +3,7 @@
  * without a value. Pure. The node reports what only it can know, such as a missing file.
  */
 import { type Configuration, configurationSchema } from '../model/configuration.js';
+import { portVariable } from '../model/fields/ports.js';
 import { isBuiltInVariable, placeholderNames, placeholdersIn } from '../model/names.js';
 import { type Finding, type Findings, firstOf, type Problem, rulesOf, unknownFieldsOf } from './problems.js';
 
@@ -71,8 +72,10 @@ function holdsPort(text: string): boolean {
   return !placeholdersIn(text, (name) => name === 'PORT').next().done;
 }
 
-function* ownNames({ properties }: Configuration): Generator<Problem> {
-  for (const name of Object.keys(properties).filter(isBuiltInVariable)) {
+function* ownNames({ properties, ports = {} }: Configuration): Generator<Problem> {
+  const variables = new Set(Object.keys(ports).map(portVariable));
+  for (const name of Object.keys(properties)) {
+    if (!isBuiltInVariable(name) && !variables.has(name)) continue;
     const message = `has no effect: %${name}% is a variable of Drover's own`;
     yield { path: ['properties', name], message, at: 'key' };
   }

@@ -25,7 +25,7 @@ const PORTS_SHOWN = 20;
 
 /** The explanation as several lines, without a newline at the end. */
 export function renderInstanceExplanation(explanation: InstanceExplanation, columns?: number): string {
-  const { port, restarts, failuresInARow } = explanation;
+  const { port, ports, restarts, failuresInARow } = explanation;
   const failures = failuresInARow === 0 ? '' : `, ${countText(failuresInARow, 'failure')} in a row`;
   const parts = [
     head(explanation),
@@ -37,6 +37,7 @@ export function renderInstanceExplanation(explanation: InstanceExplanation, colu
       ),
       ...field('node', nodeText(explanation)),
       ...field('port', port === null ? null : String(port)),
+      ...field('ports', ports ?? null),
       ...field('process', processText(explanation)),
       ...field('restarts', `${restarts}${failures}`),
       ...field(
@@ -159,7 +160,11 @@ function portLines({
   if (portRange === null) return [];
   const shown = portHolders.slice(0, PORTS_SHOWN);
   const rows = shown.map((holder) => [holder.nodeId, String(holder.port), holderText(holder)]);
-  return table(`Ports ${portRange.min}-${portRange.max}`, rows, portHoldersTotal);
+  return table(
+    `Ports ${portRange.name === undefined ? '' : `${portRange.name} `}${portRange.min}-${portRange.max}`,
+    rows,
+    portHoldersTotal,
+  );
 }
 
 function holderText(holder: PortHolder): string {

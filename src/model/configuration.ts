@@ -8,10 +8,11 @@ import { exposeSchema } from './fields/expose.js';
 import { fileEditsSchema, workspacePathSchema } from './fields/file-edit.js';
 import { afterSchema, commandSchema, prepareSchema } from './fields/hooks.js';
 import { limitsSchema } from './fields/limits.js';
+import { ownPortFault, portFaults, wantedPortsSchema } from './fields/ports.js';
 import { nameSchema, portSchema, runAsSchema } from './names.js';
 import { MAX_SERVICE_COUNT } from './plain/command-limits.js';
 import { DEFAULT_MINIMUM } from './plain/configuration-defaults.js';
-import { ownPortField, readinessSchema } from './readiness.js';
+import { portField, readinessSchema } from './readiness.js';
 import { schedulesSchema, windowsSchema } from './schedule.js';
 import {
   restartPolicySchema,
@@ -85,6 +86,8 @@ const fieldsSchema = z.object({
   nodes: z.array(nameSchema).max(4096).default([]),
   hostAddress: z.string().min(1).max(253).optional(),
   availablePorts: portRangeSchema.optional(),
+  /** The ports beside the main one, by name. Absent: none. */
+  ports: wantedPortsSchema.optional(),
   minimumServiceCount: z.int().min(0).max(MAX_SERVICE_COUNT).default(DEFAULT_MINIMUM),
   /** The most instances; further ones are stopped. Absent: no limit. */
   maximumServiceCount: z.int().min(0).max(MAX_SERVICE_COUNT).optional(),
@@ -127,7 +130,7 @@ const fieldsSchema = z.object({
 });
 
 /** The fields that the node must know, because a node of an older version would pass them over in silence. */
-export const NODE_FIELDS = ['fileEdits', 'prepare', 'after', 'limits'] as const;
+export const NODE_FIELDS = ['fileEdits', 'prepare', 'after', 'limits', 'ports'] as const;
 
 /** The fields of a content that its node does not know. `known`: the fields that the node named. */
 export function unknownFields(configuration: Configuration, known: readonly string[] = []): string[] {
@@ -150,17 +153,18 @@ const allFieldsSchema = fieldsSchema.extend({
 });
 
 export const configurationSchema = allFieldsSchema.superRefine((configuration, context) => {
-  const { readiness, availablePorts, runtime, stopTo } = configuration;
+  const { readiness, runtime, stopTo } = configuration;
   if (runtime === 'docker' && stopTo === 'all') {
     const message =
       'must be main: the runtime docker can signal the main process of a container alone; remove the field';
     context.addIssue({ code: 'custom', path: ['stopTo'], message });
   }
-  const field = readiness === undefined ? undefined : ownPortField(readiness);
-  if (field !== undefined && availablePorts === undefined) {
-    const message = 'must be a number, because without availablePorts the instance has no port of its own';
-    context.addIssue({ code: 'custom', path: ['readiness', ...field], message });
-  }
+  for (const [path, message] of portFaults(configuration))
+    context.addIssue({ code: 'custom', path, message });
+  const [path, asked] = (readiness && portField(readiness)) ?? [];
+  const message = asked === undefined ? undefined : ownPortFault(asked, configuration);
+  if (path !== undefined && message !== undefined)
+    context.addIssue({ code: 'custom', path: ['readiness', ...path], message });
   const { minimumServiceCount: minimum, maximumServiceCount: maximum } = configuration;
   if (maximum !== undefined && minimum > maximum) {
     const message = `must be at least minimumServiceCount (${minimum}; 1 where the field is missing): raise this or lower that`;

@@ -126,6 +126,7 @@ export const text = {
   details: {
     facts: 'Instance',
     id: 'Id',
+    ports: 'Named ports',
     configuration: 'Configuration',
     node: 'Node',
     address: 'Address',
