@@ -9,14 +9,12 @@ import { owedHook } from '../controllers/wrapper/process-supervisor/hooks.js';
 import { buildWrapperControllers, type WrapperControllers } from '../controllers/wrapper/register.js';
 import { wrapperServices } from '../controllers/wrapper/services.js';
 import type { Services } from './channel/protocol/calls.js';
-import type { Transport } from './channel/protocol/transport.js';
 import { askForPlayers } from './channel/services/usage-day.js';
-import type { KnownMasters } from './channel/wrapper/known-masters.js';
-import { Link } from './channel/wrapper/link.js';
+import { Link, type LinkOptions } from './channel/wrapper/link.js';
 import type { TimerHandle } from './loop/clock.js';
 import type { Part } from './loop/lifecycle.js';
 import type { InstanceState } from './model/instance.js';
-import type { NodeCapacity, RuntimeOffer } from './model/node.js';
+import type { RuntimeOffer } from './model/node.js';
 import { DesiredCopy, type OlderMaster } from './node/desired-copy.js';
 import { FetchAhead } from './node/fetch-ahead.js';
 import { type Handle, isAlive, processOf } from './node/handle.js';
@@ -38,12 +36,17 @@ import type { Store } from './store/store.js';
 import type { Ambient } from './telemetry/ambient.js';
 import type { Metrics } from './telemetry/metrics.js';
 
-export interface WrapperOptions extends Ambient {
-  readonly nodeId: string;
-  readonly clusterName: string;
-  readonly address: string;
-  readonly version: string;
-  readonly capacity: NodeCapacity;
+type OfLink =
+  | 'nodeId'
+  | 'clusterName'
+  | 'address'
+  | 'version'
+  | 'capacity'
+  | 'connect'
+  | 'masters'
+  | 'random';
+
+export interface WrapperOptions extends Ambient, Pick<LinkOptions, OfLink> {
   readonly runtimes: readonly Runtime[];
   /** Holds `ramMB` and `cpu`. Absent: both are advisory. */
   readonly limits?: ResourceLimits;
@@ -54,7 +57,6 @@ export interface WrapperOptions extends Ambient {
   readonly checkPort: typeof checkPort;
   /** Names the program that listens on a port. Absent: it is not named. */
   readonly holderOfPort?: typeof holderOfPort;
-  readonly connect: (signal: AbortSignal) => Promise<Transport>;
   /**
    * Called to end the node when the master refuses it for good and nothing runs here. Absent: the node goes on and
    * tries again, as it does while something runs.
@@ -65,14 +67,11 @@ export interface WrapperOptions extends Ambient {
    * master.
    */
   readonly older?: OlderMaster;
-  /** The masters of a cluster that may have several. Absent: the master is in this process. */
-  readonly masters?: Pick<KnownMasters, 'welcomed' | 'pointed' | 'fruitless'>;
   /** Further calls that the node answers to the master. */
   readonly services?: Services;
   /** The node's own store, not the master's. */
   readonly store: Store;
   readonly metrics: Metrics;
-  readonly random: () => number;
 }
 
 /** How long a node that is being stopped waits until its last reports are recorded. */

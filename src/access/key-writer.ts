@@ -2,7 +2,6 @@
  * Makes and revokes API keys, for commands and routes. Each write resolves when it is durable and the mirror, which
  * the gate follows, shows it. The socket book closes the open sockets of a revoked key.
  */
-import type { Clock } from '../loop/clock.js';
 import { KeyedTurns } from '../loop/keyed-turns.js';
 import {
   type ApiKeyRecord,
@@ -18,7 +17,7 @@ import { apiKeyKey } from '../store/keys.js';
 import type { Mirrored, MirrorReader, SetAside } from '../store/mirror.js';
 import { modify, untilShown } from '../store/modify.js';
 import { create, type Operation, type Store } from '../store/store.js';
-import type { Logger } from '../telemetry/logger.js';
+import type { Ambient } from '../telemetry/ambient.js';
 import { ADMIN_FILE, removeAdminKey } from './admin-key-file.js';
 import { generateToken, hashToken, isWellFormedToken, maskToken } from './tokens.js';
 
@@ -29,13 +28,11 @@ const RESERVED_LABEL = 'terminal';
 /** The most tries to remove a key, far more than needed: a try fails only when another write has succeeded. */
 const MAX_TRIES = 1000;
 
-export interface KeyWriterOptions {
+export interface KeyWriterOptions extends Ambient {
   readonly store: Store;
   readonly keys: MirrorReader<ApiKeyRecord>;
-  readonly clock: Pick<Clock, 'now'>;
   /** Absolute path of `data/admin.key`. The file is removed with the key whose token it holds. */
   readonly adminKeyPath: string;
-  readonly logger: Pick<Logger, 'warn'>;
 }
 
 export class KeyWriter {

@@ -2,10 +2,10 @@
  * Writes the last uses of keys and sessions: the first use of each at once, further uses at most once a minute. So a
  * kill loses at most the uses of the last minute. The end of a key or session is written as soon as it was seen.
  */
-import type { Clock, TimerHandle } from '../loop/clock.js';
+import type { TimerHandle } from '../loop/clock.js';
 import type { LastUse } from '../model/access/api-key.js';
 import { DroverError, messageOf } from '../model/errors.js';
-import type { Logger } from '../telemetry/logger.js';
+import type { Ambient } from '../telemetry/ambient.js';
 import { RepeatedLog } from '../telemetry/repeated-log.js';
 import type { KeyAccess } from './access.js';
 
@@ -13,11 +13,9 @@ const PAUSE_MS = 60_000;
 
 const UNSAID: ReadonlySet<string> = new Set(['DRV_STORE_CLOSED', 'DRV_NOT_LEADER']);
 
-interface LastUsesOptions {
+interface LastUsesOptions extends Ambient {
   /** Writes a last use, or the end of an access that has one. Resolves when the use is durable, or when the key or session is gone. */
   readonly write: (access: KeyAccess, use: LastUse) => Promise<void>;
-  readonly clock: Pick<Clock, 'monotonic' | 'setTimer'>;
-  readonly logger: Pick<Logger, 'error' | 'warn'>;
 }
 
 export class LastUses {

@@ -54,14 +54,6 @@ const CONFLICT_MARKER = /^\n?((?:<{7}|={7}|>{7}|\|{7})(?: [^\r\n]*)?)\r?(?:\n|$)
 const MOST_MARKER_CHARS = 256;
 const BEGINNING: TextPosition = { line: 1, column: 1 };
 
-/** A wanted place. The scanner fills in the offsets; -1: the text has no such value. */
-interface Place {
-  start: number;
-  keyStart: number;
-  end: number;
-  readonly children: Map<PropertyKey, Place>;
-}
-
 interface ReadOptions {
   /** The position of the text in a larger one. */
   readonly at?: TextPosition | undefined;
@@ -115,10 +107,25 @@ export interface JsonSpan {
   readonly children: ReadonlyMap<PropertyKey, JsonSpan>;
 }
 
+/** The scanner fills in the offsets. */
+class Span implements JsonSpan {
+  start = 0;
+  end = 0;
+  keyStart = 0;
+  readonly children = new Map<PropertyKey, Span>();
+
+  /** The span of a value in this one. */
+  child(key: PropertyKey): Span {
+    const child = new Span();
+    this.children.set(key, child);
+    return child;
+  }
+}
+
 /** The spans of a text without a mark, which was read before. */
 export function spansOf(text: string): JsonSpan {
-  const root = newPlace();
-  new JsonScanner(text, Number.POSITIVE_INFINITY).locateAll(root);
+  const root = new Span();
+  new JsonScanner(text, Number.POSITIVE_INFINITY).scan(root);
   return root;
 }
 
@@ -132,40 +139,21 @@ function moved({ line, column }: TextPosition, by: TextPosition): TextPosition {
 
 function positionsOf(text: string, places: readonly JsonPlace[]): TextPosition[] {
   if (places.length === 0) return [];
-  const root = newPlace();
-  let count = 1;
-  for (const { path } of places) {
-    let place = root;
-    for (const segment of path) {
-      let child = place.children.get(segment);
-      if (child === undefined) {
-        child = newPlace();
-        place.children.set(segment, child);
-        count++;
-      }
-      place = child;
-    }
-  }
-  // The text was scanned, so its values are not too many.
-  new JsonScanner(text, Number.POSITIVE_INFINITY).locate(root, count);
+  const root = spansOf(text);
   return positionsAt(
     text,
     places.map(({ path, at }) => offsetOf(root, path, at)),
   );
 }
 
-function newPlace(): Place {
-  return { start: -1, keyStart: -1, end: -1, children: new Map() };
-}
-
-function offsetOf(root: Place, path: readonly PropertyKey[], at: 'key' | 'value'): number {
-  let place = root;
+function offsetOf(root: JsonSpan, path: readonly PropertyKey[], at: 'key' | 'value'): number {
+  let span = root;
   for (const segment of path) {
-    const child = place.children.get(segment);
-    if (child === undefined || child.start < 0) return place.start;
-    place = child;
+    const child = span.children.get(segment);
+    if (child === undefined) return span.start;
+    span = child;
   }
-  return at === 'key' ? place.keyStart : place.start;
+  return at === 'key' ? span.keyStart : span.start;
 }
 
 /** The positions of these offsets, in their order. The text is read once, however many there are. */
@@ -184,7 +172,7 @@ function positionsAt(text: string, offsets: readonly number[]): TextPosition[] {
   return offsets.map((offset) => found.get(offset) ?? BEGINNING);
 }
 
-/** Checks the grammar and notes the wanted positions; JSON.parse makes the values. */
+/** Checks the grammar and notes the positions where they are wanted; JSON.parse makes the values. */
 class JsonScanner {
   readonly #text: string;
   readonly #mostValues: number;
@@ -194,31 +182,15 @@ class JsonScanner {
   readonly #escape = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
   #offset = 0;
   #values = 0;
-  /** How many wanted places are still to be found. At 0 the reading ends. */
-  #left = Number.POSITIVE_INFINITY;
-  /** True: each value gets a place. */
-  #isAllWanted = false;
 
   constructor(text: string, mostValues = MAX_JSON_VALUES) {
     this.#text = text;
     this.#mostValues = mostValues;
   }
 
-  /** Fills in the offsets of `wanted`, which has `count` places, in a text that was scanned. */
-  locate(wanted: Place, count: number): void {
-    this.#left = count;
-    this.#value(0, wanted);
-  }
-
-  /** Gives every value a place, in a text that was scanned. */
-  locateAll(root: Place): void {
-    this.#isAllWanted = true;
+  /** Checks the whole text, and gives every value a span in `root`. */
+  scan(root?: Span): void {
     this.#value(0, root);
-  }
-
-  /** Checks the whole text. */
-  scan(): void {
-    this.#value(0);
     this.#skipSpace();
     if (this.#offset < this.#text.length) this.#fail(`expected the end of the text, found ${this.#found()}`);
   }
@@ -249,63 +221,47 @@ class JsonScanner {
     return values;
   }
 
-  #value(depth: number, wanted?: Place, keyStart?: number): void {
+  #value(depth: number, span?: Span, keyStart?: number): void {
     this.#skipSpace();
     if (depth > MAX_JSON_DEPTH) this.#fail(`nested deeper than ${MAX_JSON_DEPTH} levels`);
     if (++this.#values > this.#mostValues) this.#fail(`more than ${this.#mostValues} values`);
     const start = this.#offset;
-    if (wanted !== undefined) {
-      wanted.start = start;
-      wanted.keyStart = keyStart ?? start;
-      if (--this.#left === 0) return;
-    }
     const first = this.#text[start];
-    if (first === '{') this.#members(depth, wanted);
-    else if (first === '[') this.#items(depth, wanted);
+    if (first === '{') this.#members(depth, span);
+    else if (first === '[') this.#items(depth, span);
     else if (first === '"') this.#string();
     else if (!this.#match(this.#literal) && !this.#match(this.#number))
       this.#fail(`expected a value, found ${this.#found()}`);
-    if (wanted !== undefined) wanted.end = this.#offset;
+    if (span !== undefined) Object.assign(span, { start, end: this.#offset, keyStart: keyStart ?? start });
   }
 
-  #childOf(parent: Place | undefined, key: PropertyKey): Place | undefined {
-    if (this.#isAllWanted) parent?.children.set(key, newPlace());
-    return parent?.children.get(key);
-  }
-
-  #members(depth: number, wanted: Place | undefined): void {
+  #members(depth: number, span: Span | undefined): void {
     this.#offset++;
     if (this.#take('}')) return;
-    const keys = this.#isFirstReading ? new Set<string>() : undefined;
+    const keys = new Set<string>();
     do {
       this.#skipSpace();
       const keyStart = this.#offset;
       if (this.#text[keyStart] !== '"')
         this.#fail(`expected a field name in double quotes, found ${this.#found()}`);
       const key = this.#string();
-      if (keys?.has(key)) this.#fail(`the field ${quoteText(key)} is given twice`, keyStart);
-      keys?.add(key);
+      if (keys.has(key)) this.#fail(`the field ${quoteText(key)} is given twice`, keyStart);
+      keys.add(key);
       if (!this.#take(':')) this.#fail(`expected ":" after the field name, found ${this.#found()}`);
-      this.#value(depth + 1, this.#childOf(wanted, key), keyStart);
+      this.#value(depth + 1, span?.child(key), keyStart);
     } while (this.#more('}'));
   }
 
-  #items(depth: number, wanted: Place | undefined): void {
+  #items(depth: number, span: Span | undefined): void {
     this.#offset++;
     if (this.#take(']')) return;
     let index = 0;
-    do this.#value(depth + 1, this.#childOf(wanted, index++));
+    do this.#value(depth + 1, span?.child(index++));
     while (this.#more(']'));
   }
 
-  /** The keys of an object are compared at the first reading only. */
-  get #isFirstReading(): boolean {
-    return this.#left === Number.POSITIVE_INFINITY;
-  }
-
-  /** True after a comma; false after the closing bracket, and when all is found. */
+  /** True after a comma; false after the closing bracket. */
   #more(close: string): boolean {
-    if (this.#left === 0) return false;
     if (this.#take(close)) return false;
     const comma = this.#offset;
     if (!this.#take(',')) this.#fail(`expected "," or "${close}", found ${this.#found()}`);

@@ -124,7 +124,7 @@ function faultIn(
 }
 
 /** The fault of a text that is no JSON. Throws any other error. */
-function textFault(file: string, error: unknown): ConfigurationFileError {
+export function textFault(file: string, error: unknown): ConfigurationFileError {
   if (!(error instanceof JsonTextError)) throw error;
   const { line, column, message } = error;
   return { file, line, column, field: null, message: `not valid JSON: ${message}` };
@@ -154,9 +154,8 @@ export function judgeConfigurationText(
     const warnings = warningsIn(checked.oddities, positionsOf);
     return { problems: [], warnings: [...otherName(name, value, positionsOf), ...warnings] };
   } catch (error) {
-    if (!(error instanceof JsonTextError)) throw error;
-    const { line, column, message } = error;
-    return { problems: [{ line, column, field: '', message: `not valid JSON: ${message}` }], warnings: [] };
+    const { line, column, message } = textFault('', error);
+    return { problems: [{ line, column, field: '', message }], warnings: [] };
   }
 }
 /** Warns about another name: the author wants another configuration, or has copied the text from one. */
@@ -189,14 +188,13 @@ function warningsIn(findings: Findings, positionsOf: WholeText['positionsOf']): 
   return toWarnings({ first: inOrder(findings, positionsOf), more: findings.more });
 }
 
-/** The last warning tells how many more there are. */
-function toWarnings({
-  first,
-  more,
-}: {
+interface ToWarningsProps {
   readonly first: readonly (Problem & Partial<TextPosition>)[];
   readonly more: number;
-}): ConfigurationWarning[] {
+}
+
+/** The last warning tells how many more there are. */
+function toWarnings({ first, more }: ToWarningsProps): ConfigurationWarning[] {
   return first.map(({ path, message, line = null, column = null }, index) => {
     const rest = index === first.length - 1 ? moreText(more) : '';
     return { line, column, field: fieldName(path), message: `${message}${rest}` };

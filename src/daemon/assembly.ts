@@ -31,11 +31,17 @@ export interface Assembly {
   readonly extensions: ExtensionRegistry;
   readonly running: RunningParts;
   readonly stop: () => void;
-  /** Ends the node soon, with this line for the operator and exit code 1. Instances go on running. */
+  /**
+   * Ends the node soon, as SIGTERM does, but prints this line at the terminal and exits with code 1. Instances go on
+   * running.
+   */
   readonly fail: (reason: string) => void;
   /** Aborts when the node must end, so that a waiting start gives up. */
   readonly ending: AbortSignal;
-  /** Ends the process at once, because another daemon has taken the store. */
+  /**
+   * Ends the process at once, as `kill -9` does: another daemon has taken the stores of this root, and now controls its
+   * instances.
+   */
   readonly fenced: (error: DroverError) => void;
   readonly older: OlderMaster;
 }

@@ -32,10 +32,7 @@ export async function openMasterStore(
     return openOnEtcd(assembly, { settings: configuration.store, own, waitFor });
   }
   const since = shared.clock.now();
-  return {
-    store: await openNodeStore(assembly, 'master'),
-    candidate: new SoleLeadership({ ...own, since }),
-  };
+  return { store: await openNodeStore(assembly, 'master'), candidate: new SoleLeadership({ ...own, since }) };
 }
 
 /** Resolves when this master may write, or another master has written the records that all masters share. */

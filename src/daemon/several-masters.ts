@@ -126,12 +126,7 @@ export class SeveralMasters implements Part {
       deskOptions,
     );
     const clones = openRecordDesk(
-      {
-        name: 'clones',
-        encode: (edits) => edits,
-        decode: decodeCloneEdits,
-        operations: cloneOperations,
-      },
+      { name: 'clones', encode: (edits) => edits, decode: decodeCloneEdits, operations: cloneOperations },
       deskOptions,
     );
     const basesOf = (name: string): Bases =>

@@ -43,21 +43,12 @@ const LOOP_PROGRAM = fileURLToPath(new URL('../loop-thread-main.js', import.meta
 /** A master with its own wrapper, or a wrapper alone. */
 export type StartedNode = Daemon | MemberNode;
 
-export interface DaemonOptions {
+/** `stop` ends the daemon soon, as SIGTERM does; the command `stop` calls it. */
+export interface DaemonOptions extends Pick<Assembly, 'version' | 'stop' | 'fail' | 'fenced'> {
   /** The node's directory. It is created if its parent exists. */
   readonly root: string;
-  readonly version: string;
   /** Where readable log lines go; false: the log lines go to the log file only. */
   readonly terminal: boolean | LogTerminal;
-  /** Ends the daemon soon, as SIGTERM does; the command `stop` calls it. */
-  readonly stop: () => void;
-  /** Ends the daemon soon, as SIGTERM does, but prints this line at the terminal and exits with code 1. */
-  readonly fail: (reason: string) => void;
-  /**
-   * Ends the process at once, as `kill -9` does: another daemon has taken the stores of this root, and now controls its
-   * instances.
-   */
-  readonly fenced: (error: DroverError) => void;
   /**
    * Aborts when the node is to end while it still starts, so that a start that waits for etcd gives up. Default: never.
    */

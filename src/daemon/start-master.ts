@@ -91,10 +91,7 @@ export async function startMaster(assembly: Assembly, before?: WithoutState): Pr
     isReady: () => work.isReady,
     hasKeys: () => isLoaded,
   });
-  const commands = new Commands({
-    ...dependencies,
-    ask: (caller, request) => api.ask(caller, request),
-  });
+  const commands = new Commands({ ...dependencies, ask: (caller, request) => api.ask(caller, request) });
   const api = new ApiServer({
     dependencies: { ...dependencies, commands },
     before: before?.api,

@@ -45,9 +45,7 @@ export async function startWithoutState(assembly: Assembly): Promise<WithoutStat
   const met = new Promise<MasterConnection>((meet) => {
     connect = meet;
   });
-  const wrapper = await startWrapper(assembly, {
-    connect: async (signal) => (await met).connect(signal),
-  });
+  const wrapper = await startWrapper(assembly, { connect: async (signal) => (await met).connect(signal) });
   return {
     wrapper,
     waitFor: (line) => {

@@ -115,10 +115,7 @@ export async function startWrapper(assembly: Assembly, connection: MasterConnect
     checkPort,
     holderOfPort,
     ...connection,
-    services: {
-      ...connection.services,
-      ...usageServices((question, signal) => day.read(question, signal)),
-    },
+    services: { ...connection.services, ...usageServices((question, signal) => day.read(question, signal)) },
     older,
     store,
   });

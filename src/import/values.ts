@@ -8,6 +8,14 @@ const MOST_NAME_CHARS = 64;
 const VARIABLE_NAME = /^[A-Za-z_][A-Za-z0-9_.-]{0,127}$/;
 const recordSchema = z.record(z.string(), z.unknown());
 
+/** The key of each word, for words that stand in one text by their key. */
+export function keysByWord(words: Readonly<Record<string, string>>): ReadonlyMap<string, string> {
+  const pairs = Object.entries(words).flatMap(([key, text]) =>
+    text.split(' ').map((word) => [word, key] as const),
+  );
+  return new Map(pairs);
+}
+
 /** The members of an object that are not null; undefined: the value is not an object. */
 export function membersOf(value: unknown): Readonly<Record<string, unknown>> | undefined {
   const { data } = recordSchema.safeParse(value);

@@ -54,10 +54,7 @@ export async function contentOf(needs: Reads, name: string): Promise<Configurati
 }
 
 /** The word to the writer of a configuration whose file is not as its git work tree has it; null: none is needed. */
-export function gitNoteOf(
-  { configurations, configurationFiles }: Pick<Reads, 'configurations' | 'configurationFiles'>,
-  name: string,
-): string | null {
+export function gitNoteOf({ configurations, configurationFiles }: Reads, name: string): string | null {
   const file = configurations.get(name)?.value.sourceFile;
   if (file === undefined || !configurationFiles.isOffCommit(file)) return null;
   return `${file} is changed and not in git: commit it, or the next pull that brings it fails`;
@@ -73,7 +70,7 @@ export const keepManagedSchema = z
 
 /** The content of a file as it is applied: the fields that it leaves to callers (`managed`) keep the value in force. */
 export function keepingManaged(
-  { configurations }: Pick<Reads, 'configurations'>,
+  { configurations }: Reads,
   name: string,
   file: ParsedConfiguration,
 ): ParsedConfiguration {

@@ -73,11 +73,7 @@ interface InspectedConfiguration {
 
 /** Reads the file anew. Undefined: there is no such configuration. */
 export async function inspectConfiguration(
-  {
-    configurations,
-    configurationFiles,
-    overrides,
-  }: Pick<Reads, 'configurations' | 'configurationFiles' | 'overrides'>,
+  { configurations, configurationFiles, overrides }: Reads,
   name: string,
 ): Promise<InspectedConfiguration | undefined> {
   const before = configurations.get(name)?.value;
@@ -131,7 +127,7 @@ async function wholeDiffOf(needs: Reads, name: string): Promise<ConfigurationDif
 
 /** The held content of a configuration. A changed file ends the hold, even before its rollout has taken it up. */
 function heldBackOf(
-  { rollouts }: Pick<Reads, 'rollouts'>,
+  { rollouts }: Reads,
   { configuration, hash }: ConfigurationRecord,
 ): ConfigurationDiff['heldBack'] {
   const rollout = rollouts.get(configuration.name)?.value;
@@ -150,7 +146,7 @@ function stateOf(
 }
 
 function olderInstances(
-  { revisions }: Pick<Reads, 'revisions'>,
+  { revisions }: Reads,
   inForce: Configuration,
   records: readonly InstanceRecord[],
 ): ConfigurationDiff['olderInstances'] {

@@ -68,9 +68,7 @@ export const configurationDirectorySchema = z.object({
 export type ConfigurationDirectory = Readonly<z.output<typeof configurationDirectorySchema>>;
 
 /** The directory as a whole, and how it stands in its git work tree. */
-export async function describeDirectory(
-  needs: Pick<Reads, 'configurationFiles'>,
-): Promise<ConfigurationDirectory> {
+export async function describeDirectory(needs: Reads): Promise<ConfigurationDirectory> {
   const { configurationFiles } = needs;
   const { standing: git, fault, files: states } = await configurationFiles.inGit();
   const readings = configurationFiles.readings();
@@ -112,18 +110,13 @@ export async function listConfigurationFiles(needs: Reads): Promise<ListedFile[]
 }
 
 /** The content in force from this file, as the history has it; undefined: nothing is in force, or nothing is known. */
-function contentInForce(
-  { histories }: Pick<Reads, 'histories'>,
-  { name, revision }: StatedFile,
-): KeptContent | undefined {
+function contentInForce({ histories }: Reads, { name, revision }: StatedFile): KeptContent | undefined {
   const last = name === null ? undefined : histories.get(name)?.value.contents.at(-1);
   return last?.revision === revision ? last : undefined;
 }
 
 /** The states of files, from what was read of them and what is in force. It does not look at the disk. */
-export function statesOfFiles(
-  needs: Pick<Reads, 'configurations' | 'configurationFiles' | 'overrides' | 'rollouts'>,
-): StatedFile[] {
+export function statesOfFiles(needs: Reads): StatedFile[] {
   const { configurations, configurationFiles, overrides, rollouts } = needs;
   return statedFiles({
     nodeId: configurationFiles.place().nodeId,
@@ -163,10 +156,7 @@ export async function fileFigures(needs: Reads): Promise<FileFigures> {
 }
 
 /** For each configuration in force, how many instances have its content and how many an older one. */
-export function instancesByAge({
-  configurations,
-  instanceRevisions,
-}: Pick<Reads, 'configurations' | 'instanceRevisions'>): ReadonlyMap<string, Counts> {
+export function instancesByAge({ configurations, instanceRevisions }: Reads): ReadonlyMap<string, Counts> {
   const counts = new Map<string, Counts>();
   for (const [name, { value }] of configurations.entries()) {
     const revisions = instanceRevisions.of(name);

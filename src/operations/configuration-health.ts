@@ -9,26 +9,14 @@ import { minimumAt } from '../model/schedule.js';
 import { fileBeside } from './configuration-overrides.js';
 import type { Reads } from './reads.js';
 
-type Needs = Pick<
-  Reads,
-  | 'configurations'
-  | 'configurationFiles'
-  | 'instances'
-  | 'instancesByConfiguration'
-  | 'instanceWords'
-  | 'overrides'
-  | 'rollouts'
-  | 'clock'
->;
-
 /** True when something is in force under the name, a broken file claims it, or instances are left of it. */
-export function hasHealth(needs: Needs, name: string): boolean {
+export function hasHealth(needs: Reads, name: string): boolean {
   const isKnown = needs.configurations.get(name) !== undefined || needs.instanceWords.of(name).size > 0;
   return isKnown || faultOf(needs, name) !== undefined || fileBeside(needs, name) !== undefined;
 }
 
 /** The health of a name that has one. */
-export function healthOfConfiguration(needs: Needs, name: string): ConfigurationHealth {
+export function healthOfConfiguration(needs: Reads, name: string): ConfigurationHealth {
   const record = needs.configurations.get(name)?.value;
   const minimum = record && minimumAt(record.configuration, needs.clock.now());
   const counts = needs.instanceWords.of(name);
@@ -45,7 +33,7 @@ export function healthOfConfiguration(needs: Needs, name: string): Configuration
 }
 
 function faultOf(
-  { configurations, configurationFiles }: Needs,
+  { configurations, configurationFiles }: Reads,
   name: string,
 ): ConfigurationFileError | undefined {
   const record = configurations.get(name)?.value;
@@ -53,7 +41,7 @@ function faultOf(
 }
 
 /** The names that have a health, in order. */
-export function namesWithHealth(needs: Needs): string[] {
+export function namesWithHealth(needs: Reads): string[] {
   const names = new Set([...needs.configurations.entries()].map(([name]) => name));
   for (const { configuration } of needs.instanceWords.entries()) names.add(configuration);
   for (const name of faultyNames(needs)) names.add(name);
@@ -62,15 +50,12 @@ export function namesWithHealth(needs: Needs): string[] {
 }
 
 /** The health of all names, in order. */
-export function listHealth(needs: Needs): ConfigurationHealth[] {
+export function listHealth(needs: Reads): ConfigurationHealth[] {
   return namesWithHealth(needs).map((name) => healthOfConfiguration(needs, name));
 }
 
 /** The configurations that faults of single files concern. */
-export function faultyNames({
-  configurations,
-  configurationFiles,
-}: Pick<Needs, 'configurations' | 'configurationFiles'>): Set<string> {
+export function faultyNames({ configurations, configurationFiles }: Reads): Set<string> {
   const faults = configurationFiles.errors().filter(isOfOneFile);
   const files = new Set(faults.map(({ file }) => file));
   const owners = [...configurations.entries()].filter(([, { value }]) => files.has(value.sourceFile));
@@ -78,7 +63,7 @@ export function faultyNames({
 }
 
 function oneOf(
-  { instances, instancesByConfiguration }: Needs,
+  { instances, instancesByConfiguration }: Reads,
   name: string,
   word: InstanceWord,
 ): InstanceRecord | undefined {

@@ -96,7 +96,7 @@ export function listConfigurations(
 }
 
 function overriddenOf(
-  { overrides }: Pick<Reads, 'overrides'>,
+  { overrides }: Reads,
   name: string,
 ): Pick<ConfigurationSummary, 'overridden' | 'overriddenSince'> {
   const value = overrides.get(name)?.value;
@@ -134,9 +134,7 @@ function warningsOf(needs: Reads): Map<string, string[]> {
 }
 
 /** Configurations that are gone but still have instances, or a file beside which a caller removed them, by name. */
-export function listRemoved(
-  needs: Pick<Reads, 'configurations' | 'instanceWords' | 'overrides'>,
-): RemovedConfiguration[] {
+export function listRemoved(needs: Reads): RemovedConfiguration[] {
   const left = new Map<string, number>();
   for (const [name, { value }] of needs.overrides.entries()) if (value.is === 'absent') left.set(name, 0);
   for (const { configuration: name, count } of needs.instanceWords.entries())

@@ -16,7 +16,7 @@ export type ListedOverrides = z.output<typeof listedOverridesSchema>;
 
 /** All overrides that `sees` allows. */
 export function listOverrides(
-  { overrides, configurationFiles }: Pick<Reads, 'overrides' | 'configurationFiles'>,
+  { overrides, configurationFiles }: Reads,
   { sees, shown }: { readonly sees: (name: string) => boolean; readonly shown: ShownValues },
 ): ListedOverrides {
   const all = [...overrides.entries()]
@@ -30,7 +30,7 @@ export function listOverrides(
 }
 
 /** The file of a configuration that a caller removed beside it; undefined: there is none. */
-export function fileBeside({ overrides }: Pick<Reads, 'overrides'>, name: string): string | undefined {
+export function fileBeside({ overrides }: Reads, name: string): string | undefined {
   const value = overrides.get(name)?.value;
   return value?.is === 'absent' ? value.file.sourceFile : undefined;
 }

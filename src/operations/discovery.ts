@@ -19,10 +19,8 @@ export interface Endpoint {
   readonly ports: Readonly<Record<string, number>>;
 }
 
-type Needs = Pick<Reads, 'configurations' | 'instances' | 'instancesByConfiguration'>;
-
 /** The endpoints of one configuration, in order of their ids. */
-export function endpointsOf(needs: Needs, configuration: string): Endpoint[] {
+export function endpointsOf(needs: Reads, configuration: string): Endpoint[] {
   const records = [...needs.instancesByConfiguration.get(configuration)].flatMap(
     (id) => needs.instances.get(id)?.value ?? [],
   );
@@ -68,7 +66,7 @@ export interface Exposed {
 }
 
 /** All exposed configurations that `sees` lets pass, by name. */
-export function exposedOf(needs: Needs, sees: (name: string) => boolean): Exposed[] {
+export function exposedOf(needs: Reads, sees: (name: string) => boolean): Exposed[] {
   return [...needs.configurations.entries()]
     .flatMap(([name, { value }]) => {
       const { expose } = value.configuration;

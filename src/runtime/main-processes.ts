@@ -34,13 +34,7 @@ export interface SignalManners {
 }
 
 const SHELLS: ReadonlySet<string> = new Set(['sh', 'dash', 'bash', 'ash', 'ksh', 'mksh', 'zsh', 'fish']);
-const UNKNOWN: SignalManners = {
-  caught: 0n,
-  blocked: 0n,
-  ignored: 0n,
-  isShell: false,
-  hasNoInput: false,
-};
+const UNKNOWN: SignalManners = { caught: 0n, blocked: 0n, ignored: 0n, isShell: false, hasNoInput: false };
 
 /** The main processes among all live processes of a run; none: no process handles the signal. */
 export function mainProcesses<P extends ProcessEntry>(

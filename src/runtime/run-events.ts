@@ -1,20 +1,20 @@
-/** The events of one runtime's runs, for its listeners. The exit of a run is told after the answer to its start. */
+/** The part of a runtime that tells its listeners what becomes of runs. The exit of a run is told after the answer to its start. */
 import { messageOf } from '../model/errors.js';
 import type { Exit } from '../model/run/past-exit.js';
 import type { Logger } from '../telemetry/logger.js';
 import { type ExitListener, keyOf, type RunId } from './runtime.js';
 
 export class RunEvents {
-  readonly #runtime: string;
+  readonly key: string;
   readonly #logger: Logger;
   readonly #exitListeners = new Set<ExitListener>();
   readonly #lostListeners = new Set<() => void>();
   /** Runs whose start has not returned yet, with the exit that is told afterwards. */
   readonly #starting = new Map<string, Exit | undefined>();
 
-  /** `runtime`: the key of the runtime, for the log. */
-  constructor(runtime: string, logger: Logger) {
-    this.#runtime = runtime;
+  /** `key`: the key of the runtime. */
+  constructor(key: string, logger: Logger) {
+    this.key = key;
     this.#logger = logger;
   }
 
@@ -29,7 +29,7 @@ export class RunEvents {
   }
 
   /** Holds back the exit of `run` until `start` has answered, and its caller has heard that. */
-  async starting<T>(run: RunId, start: () => Promise<T>): Promise<T> {
+  protected async starting<T>(run: RunId, start: () => Promise<T>): Promise<T> {
     const key = keyOf(run);
     this.#starting.set(key, undefined);
     try {
@@ -43,16 +43,16 @@ export class RunEvents {
     }
   }
 
-  isStarting(run: RunId): boolean {
+  protected isStarting(run: RunId): boolean {
     return this.#starting.has(keyOf(run));
   }
 
-  tellExit(run: RunId, exit: Exit): void {
+  protected tellExit(run: RunId, exit: Exit): void {
     if (this.isStarting(run)) this.#starting.set(keyOf(run), exit);
     else for (const listener of this.#exitListeners) this.#call(() => listener(run, exit));
   }
 
-  tellLost(): void {
+  protected tellLost(): void {
     for (const listener of this.#lostListeners) this.#call(listener);
   }
 
@@ -60,7 +60,7 @@ export class RunEvents {
     try {
       listener();
     } catch (error) {
-      this.#logger.error({ reason: messageOf(error) }, `a listener of runtime ${this.#runtime} failed`);
+      this.#logger.error({ reason: messageOf(error) }, `a listener of runtime ${this.key} failed`);
     }
   }
 }

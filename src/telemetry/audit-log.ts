@@ -46,14 +46,7 @@ export class AuditLog implements AuditTrail {
   constructor(options: AuditLogOptions) {
     this.#options = options;
     const own = (subject: string): string =>
-      lineOf({
-        at: options.now(),
-        key: null,
-        action: 'audit',
-        subject,
-        address: null,
-        result: 'failed',
-      });
+      lineOf({ at: options.now(), key: null, action: 'audit', subject, address: null, result: 'failed' });
     try {
       this.#file = new RotatingFile({
         path: options.path,

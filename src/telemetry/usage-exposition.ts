@@ -4,6 +4,7 @@
  * much slower.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { InstanceUsage } from '../model/run/instance-usage.js';
 
 export interface ShownUsage {
   /** The labels as text: see `usageLabels`. */
@@ -11,11 +12,7 @@ export interface ShownUsage {
   readonly used: UsageFigures;
 }
 
-interface UsageFigures {
-  readonly cpuSeconds: number;
-  readonly memoryBytes: number;
-  readonly processes: number;
-}
+type UsageFigures = Omit<InstanceUsage, 'cpuPercent'>;
 
 export interface UsageMetric {
   readonly name: string;

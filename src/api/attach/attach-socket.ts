@@ -5,7 +5,7 @@ import { DroverError } from '../../model/errors.js';
 import type { ApiDependencies } from '../dependencies.js';
 import { actionOf } from '../gate/audit-entry.js';
 import { accessOf } from '../gate/auth.js';
-import { instanceParams } from '../routes/instances/instance-schemas.js';
+import { instanceParams, NODE_ERRORS } from '../routes/instances/instance-schemas.js';
 import type { InstanceView } from '../routes/instances/instance-view.js';
 import type { SocketCall, SocketSpec } from '../sockets/socket.js';
 import { lengthQuery, serveTerminal } from './attached-client.js';
@@ -32,12 +32,10 @@ export function attachSocket(needs: ApiDependencies, view: InstanceView): Socket
       'ended (`exited`) or the session was detached on its node (`left`), with 1013 when the client read too slowly ' +
       '(`too-slow`), with 1011 when the way to the instance broke (`lost`).',
     errors: [
-      'DRV_INSTANCE_UNKNOWN',
       'DRV_INSTANCE_NOT_RUNNING',
       'DRV_INSTANCE_NOT_ATTACHABLE',
-      'DRV_NODE_DISCONNECTED',
       'DRV_RUNTIME_UNAVAILABLE',
-      'DRV_CHANNEL_CALL_FAILED',
+      ...NODE_ERRORS,
     ],
     params: instanceParams,
     query: attachQuery,

@@ -6,19 +6,16 @@ import type { IncomingMessage } from 'node:http';
 import type { Server, Socket } from 'node:net';
 import { openFilesLimit } from '../../files/open-files.js';
 import { addressBlockOf } from '../../loop/address-block.js';
-import type { Clock } from '../../loop/clock.js';
-import type { Logger } from '../../telemetry/logger.js';
+import type { Ambient } from '../../telemetry/ambient.js';
 import { RepeatedLog } from '../../telemetry/repeated-log.js';
 
 const MAX_CONNECTIONS = 16_384;
 /** The part of the limit for each address, counting only connections that have shown no API key. */
 const SHARE = 1 / 4;
 
-interface ConnectionLimitOptions {
+interface ConnectionLimitOptions extends Ambient {
   /** The limit for connections. Default: half of the files that the process may open, 16,384 at most. */
   readonly limit?: number | undefined;
-  readonly clock: Clock;
-  readonly logger: Pick<Logger, 'warn' | 'error'>;
 }
 
 /**

@@ -115,7 +115,7 @@ export interface Route extends RouteDescription {
   register(server: FastifyInstance, needs: RouteNeeds): void;
 }
 
-interface RouteCall<Params, Query, Body> {
+export interface RouteCall<Params, Query, Body> {
   readonly params: Params;
   readonly query: Query;
   readonly body: Body;

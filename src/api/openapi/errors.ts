@@ -21,10 +21,7 @@ interface ErrorKind {
 }
 
 const ERRORS: Readonly<Record<number | 'default', ErrorKind>> = {
-  400: {
-    name: 'BadRequest',
-    description: 'The request is not valid here; the error names the place.',
-  },
+  400: { name: 'BadRequest', description: 'The request is not valid here; the error names the place.' },
   401: {
     name: 'Unauthorized',
     description: 'No valid key, an expired key (`WWW-Authenticate` says so), or a PUBLIC key.',

@@ -34,9 +34,7 @@ import { defineRoute, flag, type Route } from '../http/route.js';
 const BYTES_PER_MB = 1024 * 1024;
 
 const nodeParams = z.object({ id: z.string().describe('node id') });
-const listQuery = z.object({
-  details: flag.describe('add condition, load, runtimes and version'),
-});
+const listQuery = z.object({ details: flag.describe('add condition, load, runtimes and version') });
 const commandBody = z.object({ command: z.string().describe('a console command') });
 
 export const summarySchema = z.object({
@@ -136,9 +134,7 @@ export const clusterRoutes: readonly Route[] = [
       if (node === undefined) throw unknownNode(id);
       return {
         ...nodeStateOf(needs, node),
-        ...(accessOf(request)?.configurations != null && {
-          drain: drainShown(needs.drainOf(id) ?? null),
-        }),
+        ...(accessOf(request)?.configurations != null && { drain: drainShown(needs.drainOf(id) ?? null) }),
         instances: needs.view
           .onNode(id)
           .filter(({ configurationName }) => seesConfiguration(request, configurationName)),
@@ -202,7 +198,7 @@ export const clusterRoutes: readonly Route[] = [
 ];
 
 function summaryOf(
-  dependencies: Pick<Reads, 'usedOf'>,
+  dependencies: Reads,
   { nodeId, address, master }: NodeRecord,
 ): z.output<typeof summarySchema> {
   const { ramMB, cpu } = dependencies.usedOf(nodeId);

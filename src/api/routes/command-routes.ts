@@ -67,9 +67,7 @@ export const commandRoutes: readonly Route[] = [
     scope: 'ALL',
     summary: 'Runs a command of the console on the serving node.',
     body: commandBody,
-    answers: {
-      200: { description: 'the command ran, whether or not it succeeded', schema: commandAnswer },
-    },
+    answers: { 200: { description: 'the command ran, whether or not it succeeded', schema: commandAnswer } },
     handle: async ({ body: { command }, request }, { commands }, reply) => {
       const parts: string[] = [];
       await commands.run(command, sessionOf(request, reply, parts));
@@ -84,10 +82,5 @@ export function sessionOf(request: FastifyRequest, reply: FastifyReply, parts: s
   if (access === undefined) throw new Error('the gate lets in only callers with a key');
   const leaving = new AbortController();
   reply.raw.once('close', () => leaving.abort());
-  return {
-    access,
-    address: request.ip,
-    signal: leaving.signal,
-    write: (text) => parts.push(text),
-  };
+  return { access, address: request.ip, signal: leaving.signal, write: (text) => parts.push(text) };
 }

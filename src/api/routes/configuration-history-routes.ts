@@ -18,6 +18,7 @@ import type { RouteNeeds } from '../dependencies.js';
 import { callerOf } from '../gate/auth.js';
 import { shownTo, valuesQuery } from '../gate/shown-values.js';
 import { defineRoute, type Route, wholeNumber } from '../http/route.js';
+import { WRITE_ERRORS } from './configuration-routes.js';
 
 const nameParams = z.object({ name: z.string().describe('name of the configuration') });
 const number = wholeNumber(1);
@@ -107,15 +108,7 @@ export const configurationHistoryRoutes: readonly Route[] = [
     scope: 'CONFIGURE',
     reach: 'configuration',
     summary: 'Writes an older content into the file, as a PUT of it would.',
-    errors: [
-      'DRV_CONFIGURATION_UNKNOWN',
-      'DRV_REVISION_UNKNOWN',
-      'DRV_CONFIGURATION_CHANGED',
-      'DRV_CONFIGURATION_OWNED',
-      'DRV_CONFIGURATION_NOT_WRITABLE',
-      'DRV_DISK_WRITE_FAILED',
-      'DRV_STORE_WRITE_FAILED',
-    ],
+    errors: ['DRV_CONFIGURATION_UNKNOWN', 'DRV_REVISION_UNKNOWN', ...WRITE_ERRORS],
     ...ROLLBACK,
     handle: async ({ params: { name }, body: { to, reason }, request }, needs): Promise<RolledBack> => {
       const { number, revision } = targetOf(needs, name, to);

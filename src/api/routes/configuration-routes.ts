@@ -8,6 +8,7 @@ import { judgeConfigurationText, validateConfiguration } from '../../configurati
 import type { Precondition } from '../../configuration-files/precondition.js';
 import { Pace } from '../../loop/pace.js';
 import { brokenTextSchema, type Configuration, configurationSchema } from '../../model/configuration.js';
+import type { ErrorCode } from '../../model/errors.js';
 import { isObject } from '../../model/json-object.js';
 import { nameSchema } from '../../model/names.js';
 import { unknownConfiguration } from '../../model/unknown.js';
@@ -28,6 +29,15 @@ import { preconditionHeaders, preconditionOf, setTag } from '../http/preconditio
 import { defineRoute, type Route } from '../http/route.js';
 import { addWarnings } from '../http/warning-headers.js';
 import { reasonQuery } from './configuration-override-routes.js';
+
+/** The errors of every write into the file of a configuration. */
+export const WRITE_ERRORS: readonly ErrorCode[] = [
+  'DRV_CONFIGURATION_CHANGED',
+  'DRV_CONFIGURATION_OWNED',
+  'DRV_CONFIGURATION_NOT_WRITABLE',
+  'DRV_DISK_WRITE_FAILED',
+  'DRV_STORE_WRITE_FAILED',
+];
 
 const nameParams = z.object({ name: z.string().describe('name of the configuration') });
 const writableName = z.object({ name: nameSchema.describe('name of the configuration') });
@@ -104,13 +114,7 @@ export const configurationRoutes: readonly Route[] = [
     scope: 'CONFIGURE',
     reach: 'new-configuration',
     summary: 'Creates or replaces a configuration; Warning headers name the fields without effect.',
-    errors: [
-      'DRV_CONFIGURATION_CHANGED',
-      'DRV_CONFIGURATION_OWNED',
-      'DRV_CONFIGURATION_NOT_WRITABLE',
-      'DRV_DISK_WRITE_FAILED',
-      'DRV_STORE_WRITE_FAILED',
-    ],
+    errors: WRITE_ERRORS,
     headers: preconditionHeaders,
     params: writableName,
     query: reasonQuery,
@@ -179,14 +183,7 @@ export const configurationRoutes: readonly Route[] = [
     scope: 'CONFIGURE',
     reach: 'configuration',
     summary: 'Removes a configuration; its instances stay as they are.',
-    errors: [
-      'DRV_CONFIGURATION_UNKNOWN',
-      'DRV_CONFIGURATION_CHANGED',
-      'DRV_CONFIGURATION_OWNED',
-      'DRV_CONFIGURATION_NOT_WRITABLE',
-      'DRV_DISK_WRITE_FAILED',
-      'DRV_STORE_WRITE_FAILED',
-    ],
+    errors: ['DRV_CONFIGURATION_UNKNOWN', ...WRITE_ERRORS],
     headers: preconditionHeaders.pick({ 'If-Match': true }),
     params: nameParams,
     query: reasonQuery,

@@ -48,21 +48,22 @@ const lastUsed = {
   lastUsedFrom: z.string().nullable().describe('address of the last use'),
 };
 
-const createdKeySchema = z.object({
+const keyFields = {
   label: z.string(),
   scope: keyScopeSchema,
   ...restrictions,
   expiresAt: z.number().nullable().describe('Unix milliseconds; null: never'),
+};
+
+const createdKeySchema = z.object({
+  ...keyFields,
   token: z.string().describe('the token, shown only here'),
 });
 
 export type CreatedKey = z.output<typeof createdKeySchema>;
 
 export const listedKeySchema = z.object({
-  label: z.string(),
-  scope: keyScopeSchema,
-  ...restrictions,
-  expiresAt: z.number().nullable().describe('Unix milliseconds; null: never'),
+  ...keyFields,
   isExpired: z.boolean(),
   ...lastUsed,
   mask: z.string().describe('the beginning and the end of the token'),
@@ -128,14 +129,10 @@ export function expiryOf(expires: string, now: number): number | null {
 
 function listed(record: ApiKeyRecord, now: number): ListedKey {
   const { label, mask, createdAt, lastUse, endedAt } = record;
-  const { scope, configurations, from, expiresAt } = record.grant;
   return {
     label,
-    scope,
-    configurations,
-    from,
-    expiresAt,
-    isExpired: hasEnded({ expiresAt, endedAt }, now),
+    ...record.grant,
+    isExpired: hasEnded({ expiresAt: record.grant.expiresAt, endedAt }, now),
     lastUsedAt: lastUse?.at ?? null,
     lastUsedFrom: lastUse?.address ?? null,
     mask,

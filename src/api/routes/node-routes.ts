@@ -155,12 +155,7 @@ export const nodeRoutes: readonly Route[] = [
     isOwn: true,
     scope: 'ALL',
     summary: 'Ends Drover on the serving node as SIGTERM does, after this answer; instances go on running.',
-    answers: {
-      202: {
-        description: 'Drover stops now',
-        schema: z.object({ message: z.string() }),
-      },
-    },
+    answers: { 202: { description: 'Drover stops now', schema: z.object({ message: z.string() }) } },
     handle: (_call, { stopDaemon, configuration: { nodeId } }, reply) => {
       reply.raw.once('close', stopDaemon);
       reply.code(202);

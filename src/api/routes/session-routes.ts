@@ -191,14 +191,11 @@ type SessionFields = z.output<z.ZodObject<typeof sessionFields>>;
 function fieldsOf(record: SessionRecord, key: ApiKeyRecord | undefined): SessionFields | undefined {
   const grant = grantOfSession(record, key);
   if (grant === undefined) return undefined;
-  const { scope, configurations, from, expiresAt } = grant;
   return {
     id: record.id,
     key: record.key,
-    scope,
-    configurations,
-    from,
-    expiresAt: expiresAt ?? record.expiresAt,
+    ...grant,
+    expiresAt: grant.expiresAt ?? record.expiresAt,
     endsAt: endOfSession(record, grant),
   };
 }

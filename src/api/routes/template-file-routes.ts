@@ -11,13 +11,15 @@ import { defineRoute, type Route } from '../http/route.js';
 
 const FILE_PATH = '/templates/:group/:name/files/*';
 const TEXT_TYPE = 'text/plain; charset=utf-8';
-const WRITE_ERRORS: readonly ErrorCode[] = [
+/** The errors of every change of a template. */
+export const CHANGE_ERRORS: readonly ErrorCode[] = [
   'DRV_TEMPLATE_OWNED',
   'DRV_STORE_CONFLICT',
   'DRV_PATH_UNSAFE',
-  'DRV_REQUEST_TOO_LARGE',
   'DRV_DISK_WRITE_FAILED',
 ];
+/** The errors of a change whose content comes with the request. */
+export const UPLOAD_ERRORS: readonly ErrorCode[] = ['DRV_REQUEST_TOO_LARGE', ...CHANGE_ERRORS];
 
 export const templateParams = z.object({
   group: nameSchema.describe('group of the template'),
@@ -25,10 +27,7 @@ export const templateParams = z.object({
 });
 
 /** The fields of an answer that name the template. */
-export const templateName = {
-  group: z.string(),
-  name: z.string(),
-};
+export const templateName = { group: z.string(), name: z.string() };
 
 /** The path of the file, which the router calls `*`. It is checked where the file is opened. */
 const fileParams = templateParams.extend({
@@ -95,7 +94,7 @@ export const templateFileRoutes: readonly Route[] = [
     scope: 'CONFIGURE',
     summary:
       'Creates a file with the bytes of the body, whatever its content type. Makes directories and template as needed.',
-    errors: ['DRV_TEMPLATE_FILE_EXISTS', ...WRITE_ERRORS],
+    errors: ['DRV_TEMPLATE_FILE_EXISTS', ...UPLOAD_ERRORS],
     params: fileParams,
     bodyTypes: ['application/octet-stream', 'text/plain'],
     bodyStream: true,
@@ -113,7 +112,7 @@ export const templateFileRoutes: readonly Route[] = [
     scope: 'CONFIGURE',
     summary:
       'Replaces the content of a file by the bytes of the body, wholly or not at all, whatever its content type.',
-    errors: ['DRV_TEMPLATE_FILE_UNKNOWN', 'DRV_TEMPLATE_FILE_CHANGED', ...WRITE_ERRORS],
+    errors: ['DRV_TEMPLATE_FILE_UNKNOWN', 'DRV_TEMPLATE_FILE_CHANGED', ...UPLOAD_ERRORS],
     headers: ifMatch,
     params: fileParams,
     bodyTypes: ['text/plain', 'application/octet-stream'],
@@ -131,14 +130,7 @@ export const templateFileRoutes: readonly Route[] = [
     path: FILE_PATH,
     scope: 'CONFIGURE',
     summary: 'Deletes a file, and the directories that this leaves empty; the template itself stays.',
-    errors: [
-      'DRV_TEMPLATE_FILE_UNKNOWN',
-      'DRV_TEMPLATE_FILE_CHANGED',
-      'DRV_PATH_UNSAFE',
-      'DRV_DISK_WRITE_FAILED',
-      'DRV_TEMPLATE_OWNED',
-      'DRV_STORE_CONFLICT',
-    ],
+    errors: ['DRV_TEMPLATE_FILE_UNKNOWN', 'DRV_TEMPLATE_FILE_CHANGED', ...CHANGE_ERRORS],
     headers: ifMatch,
     params: fileParams,
     answers: { 200: { description: 'deleted', schema: removedFile } },

@@ -15,7 +15,14 @@ import {
 } from '../../model/template.js';
 import { countText } from '../../model/words.js';
 import { defineRoute, type Route } from '../http/route.js';
-import { templateFileRoutes, templateName, templateParams, withNote } from './template-file-routes.js';
+import {
+  CHANGE_ERRORS,
+  templateFileRoutes,
+  templateName,
+  templateParams,
+  UPLOAD_ERRORS,
+  withNote,
+} from './template-file-routes.js';
 
 const message = z.string().describe('what was done, for a person');
 const bytes = z.int().min(0);
@@ -130,16 +137,7 @@ export const templateRoutes: readonly Route[] = [
     scope: 'CONFIGURE',
     summary:
       'Unpacks a zip into the template, wholly or not at all: its files replace files of the same path, other files stay.',
-    errors: [
-      'DRV_ARCHIVE_INVALID',
-      'DRV_ARCHIVE_TOO_LARGE',
-      'DRV_REQUEST_TOO_LARGE',
-      'DRV_TEMPLATE_UNSAFE',
-      'DRV_PATH_UNSAFE',
-      'DRV_DISK_WRITE_FAILED',
-      'DRV_TEMPLATE_OWNED',
-      'DRV_STORE_CONFLICT',
-    ],
+    errors: ['DRV_ARCHIVE_INVALID', 'DRV_ARCHIVE_TOO_LARGE', 'DRV_TEMPLATE_UNSAFE', ...UPLOAD_ERRORS],
     params: templateParams,
     bodyTypes: ['application/zip'],
     bodyStream: true,
@@ -161,10 +159,7 @@ export const templateRoutes: readonly Route[] = [
       'DRV_STORAGE_FAILED',
       'DRV_TEMPLATE_UNKNOWN',
       'DRV_TEMPLATE_UNSAFE',
-      'DRV_PATH_UNSAFE',
-      'DRV_DISK_WRITE_FAILED',
-      'DRV_TEMPLATE_OWNED',
-      'DRV_STORE_CONFLICT',
+      ...CHANGE_ERRORS,
     ],
     params: templateParams,
     body: syncBody,

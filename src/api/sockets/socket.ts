@@ -2,11 +2,10 @@
  * A WebSocket endpoint as data, the counterpart of `http/route.ts`: its callers, its input as zod schemas, and the code
  * for the open socket. Refusals come before the upgrade, as ordinary HTTP answers.
  */
-import type { FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import type { Access } from '../../access/access.js';
 import type { MaybePromise } from '../../loop/maybe-promise.js';
-import type { EndpointDescription } from '../http/route.js';
+import type { EndpointDescription, RouteCall } from '../http/route.js';
 import type { LineStream } from './line-stream.js';
 import type { Outlet } from './outlet.js';
 
@@ -46,11 +45,7 @@ export interface ApiSocket extends Pick<Outlet, 'signal' | 'bufferedBytes' | 'wh
   close(code: number, reason: string): void;
 }
 
-export interface SocketCall<Params, Query> {
-  readonly params: Params;
-  readonly query: Query;
-  readonly request: FastifyRequest;
-}
+export type SocketCall<Params, Query> = Omit<RouteCall<Params, Query, never>, 'body' | 'stream'>;
 
 /** A socket endpoint without its code. The API's description shows it as a GET that answers 101. */
 export interface SocketDescription extends EndpointDescription {

@@ -9,10 +9,9 @@ import { createSecureContext } from 'node:tls';
 import { ApiCertificate, timeProblem } from '../../channel/trust/api-certificate.js';
 import type { KeyPair } from '../../channel/trust/certificates.js';
 import { fileReason } from '../../configuration-files/file-reason.js';
-import type { Clock } from '../../loop/clock.js';
 import { Rounds } from '../../loop/rounds.js';
 import { DroverError, invalidNodeConfiguration, messageOf } from '../../model/errors.js';
-import type { Logger } from '../../telemetry/logger.js';
+import type { Ambient } from '../../telemetry/ambient.js';
 import { TLS_VERSIONS } from './tls-versions.js';
 
 const LOOK_MS = 2000;
@@ -20,12 +19,10 @@ const MAX_BYTES = 1024 * 1024;
 const SERVER_USAGE = '1.3.6.1.5.5.7.3.1';
 const OTHERS_READ = 0o004;
 
-interface CertificateFilesOptions {
+interface CertificateFilesOptions extends Ambient {
   /** The absolute paths of the files. */
   readonly certificate: string;
   readonly key: string;
-  readonly clock: Clock;
-  readonly logger: Pick<Logger, 'info' | 'warn'>;
 }
 
 export class CertificateFiles extends Rounds {
@@ -160,7 +157,5 @@ function parseKey(path: string, text: string): KeyObject {
 }
 
 function refusal(field: 'certificate' | 'key', path: string, problem: string, cause?: unknown): DroverError {
-  return invalidNodeConfiguration(`config.json: apiTls.${field}: ${path} ${problem}`, {
-    cause,
-  });
+  return invalidNodeConfiguration(`config.json: apiTls.${field}: ${path} ${problem}`, { cause });
 }

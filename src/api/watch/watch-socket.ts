@@ -142,9 +142,5 @@ function sinkOf(socket: ApiSocket): WatchSink {
 }
 
 function lineSinkOf(stream: LineStream): WatchSink {
-  return {
-    outlet: stream,
-    send: ({ lines }) => stream.write(lines),
-    fail: () => stream.close(),
-  };
+  return { outlet: stream, send: ({ lines }) => stream.write(lines), fail: () => stream.close() };
 }

@@ -3,22 +3,18 @@ import { z } from 'zod';
 import type { Leadership } from '../../leadership/leadership.js';
 import { type AuditEntry, type AuditTrail, auditEntrySchema } from '../../model/audit.js';
 import { publicMessage } from '../../model/public-message.js';
-import type { MasterCalls } from './master-calls.js';
-import type { MasterDesk } from './master-desk.js';
+import type { RecordDeskOptions } from './record-desk.js';
 
 const AUDIT = 'audit';
 const MAX_LIMIT = 1000;
 const questionSchema = z.object({ limit: z.int().min(1).max(MAX_LIMIT) });
 const entriesSchema = z.array(auditEntrySchema).max(MAX_LIMIT);
 
-interface AuditOfMastersOptions {
-  readonly nodeId: string;
+interface AuditOfMastersOptions extends Pick<RecordDeskOptions, 'nodeId' | 'calls' | 'desk'> {
   readonly audit: Pick<AuditTrail, 'last'>;
   readonly leadership: Pick<Leadership, 'masters'>;
   /** The node ids of all known masters, up or not. */
   readonly known: () => Iterable<string>;
-  readonly calls: MasterCalls;
-  readonly desk: MasterDesk;
 }
 
 /**

@@ -5,12 +5,11 @@
 import { z } from 'zod';
 import type { OtherFiles } from '../../configuration-files/configuration-files.js';
 import type { Leadership } from '../../leadership/leadership.js';
-import type { Clock, TimerHandle } from '../../loop/clock.js';
+import type { TimerHandle } from '../../loop/clock.js';
 import { type ConfigurationFileError, configurationFileErrorSchema } from '../../model/configuration.js';
 import { messageOf } from '../../model/errors.js';
-import type { Logger } from '../../telemetry/logger.js';
-import type { MasterCalls } from './master-calls.js';
-import type { MasterDesk } from './master-desk.js';
+import type { Ambient } from '../../telemetry/ambient.js';
+import type { RecordDeskOptions } from './record-desk.js';
 
 const FAULTS = 'configuration-faults';
 const RELOAD = 'configuration-reload';
@@ -25,19 +24,14 @@ const RELOAD_MS = 60_000;
 const faultsSchema = z.array(configurationFileErrorSchema).max(MOST_FAULTS);
 const reloadSchema = z.object({ isConfirmed: z.boolean() });
 
-interface FilesOfMastersOptions {
-  readonly nodeId: string;
+interface FilesOfMastersOptions
+  extends Ambient,
+    Pick<RecordDeskOptions, 'nodeId' | 'calls' | 'desk' | 'signal'> {
   readonly leadership: Pick<Leadership, 'leader' | 'isLeader' | 'masters'>;
-  readonly calls: MasterCalls;
-  readonly desk: MasterDesk;
   /** The faults in the files of this master. */
   readonly faults: () => readonly ConfigurationFileError[];
   /** Reads the files of this master again. */
   readonly reload: (isConfirmed: boolean) => Promise<void>;
-  /** Aborts when the master stops. */
-  readonly signal: AbortSignal;
-  readonly clock: Clock;
-  readonly logger: Pick<Logger, 'debug' | 'warn'>;
 }
 
 export class FilesOfMasters implements OtherFiles {

@@ -22,7 +22,7 @@ interface EditKind<Edit> {
   operations(edits: readonly Edit[], from: string): MaybePromise<readonly Operation[]>;
 }
 
-interface RecordDeskOptions {
+export interface RecordDeskOptions {
   readonly nodeId: string;
   readonly store: Pick<Store, 'transact'>;
   readonly leadership: Pick<Leadership, 'leader' | 'term'>;

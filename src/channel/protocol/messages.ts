@@ -50,9 +50,9 @@ export const BOUNDS = {
 
 /** Text of at most so many bytes in UTF-8. */
 function textWithin(mostBytes: number) {
-  return z.string().refine((text) => byteLengthWithin(text, mostBytes), {
-    error: `must be at most ${mostBytes} bytes`,
-  });
+  return z
+    .string()
+    .refine((text) => byteLengthWithin(text, mostBytes), { error: `must be at most ${mostBytes} bytes` });
 }
 
 /** A sentence for a person. A longer one is cut. */

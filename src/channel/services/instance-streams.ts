@@ -52,11 +52,7 @@ const headSchema = z.discriminatedUnion('kind', [
 ]);
 const linesSchema = z.object({ lines: z.array(z.string()).max(MOST_LINES), totalLines: z.int().min(0) });
 const writeStdinSchema = z.object({ id: instanceIdSchema });
-const sendSignalSchema = z.object({
-  id: instanceIdSchema,
-  signal: sendableSignalSchema,
-  to: stopToSchema,
-});
+const sendSignalSchema = z.object({ id: instanceIdSchema, signal: sendableSignalSchema, to: stopToSchema });
 
 export type LogLines = z.output<typeof linesSchema>;
 

@@ -20,10 +20,7 @@ const ATTACH_RESIZE = 'attach-resize';
 const OUTPUT = 0;
 const MESSAGE = 1;
 
-const sizeSchema = z.object({
-  columns: z.int().min(1).max(0xffff),
-  rows: z.int().min(1).max(0xffff),
-});
+const sizeSchema = z.object({ columns: z.int().min(1).max(0xffff), rows: z.int().min(1).max(0xffff) });
 /**
  * The id of an attached terminal. The master chooses it at random, so that no other user of the channel can guess it.
  */

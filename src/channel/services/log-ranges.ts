@@ -3,8 +3,7 @@
  * asks through `InstanceStreams`.
  */
 import { z } from 'zod';
-import type { LogPoint } from '../../logs/log-batch.js';
-import type { LogRange } from '../../logs/log-range.js';
+import type { LogRange, LogRangeQuery } from '../../logs/log-range.js';
 import { instanceIdSchema } from '../../model/names.js';
 import type { CallPeer, Services } from '../protocol/calls.js';
 import { MOST_LONG_ANSWER_BYTES } from '../protocol/frame-codec.js';
@@ -47,12 +46,9 @@ const rangeSchema = z.object({
 });
 
 /** The part of a log that a client wants. */
-export interface LogPart {
-  readonly since?: LogPoint | undefined;
-  readonly until?: LogPoint | undefined;
+export interface LogPart extends Pick<LogRangeQuery, 'since' | 'until' | 'lines'> {
   readonly previous: boolean;
   /** How many of the part's last lines are wanted, 0 to 1000. */
-  readonly lines: number;
 }
 
 /** The part of an empty log. */

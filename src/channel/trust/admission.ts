@@ -4,14 +4,13 @@
  */
 import { type KeyObject, timingSafeEqual, verify } from 'node:crypto';
 import { z } from 'zod';
-import type { Clock } from '../../loop/clock.js';
 import type { AuditTrail } from '../../model/audit.js';
 import type { MemberRecord } from '../../model/cluster.js';
 import { nodeRecordSchema } from '../../model/node.js';
 import { countText } from '../../model/words.js';
 import { joinTokenKey, memberKey, nodeKey } from '../../store/keys.js';
 import type { Entry, Operation, Store } from '../../store/store.js';
-import type { Logger } from '../../telemetry/logger.js';
+import type { Ambient } from '../../telemetry/ambient.js';
 import { PROTOCOL_VERSION } from '../protocol/messages.js';
 import type { Authority, IssuedCertificate } from './authority.js';
 import { readPublicKey } from './certificates.js';
@@ -32,7 +31,7 @@ import type { MasterHandover } from './master-handover.js';
 import { type KnownMember, MemberRecords, pendingKeysOf, updateOf } from './member-records.js';
 import { keyHashOf } from './peer-certificate.js';
 
-interface AdmissionOptions {
+interface AdmissionOptions extends Ambient {
   readonly clusterName: string;
   /** The master's own node id, which no other may take. */
   readonly masterNodeId: string;
@@ -41,9 +40,7 @@ interface AdmissionOptions {
   /** Collects what a new master gets. Absent: this master keeps the state in its own file, and is the only master. */
   readonly handover?: () => Promise<MasterHandover>;
   readonly tokens: JoinTokens;
-  readonly clock: Pick<Clock, 'now'>;
   readonly audit: Pick<AuditTrail, 'record'>;
-  readonly logger: Pick<Logger, 'info'>;
 }
 
 const isMasterSchema = nodeRecordSchema.pick({ master: true }).extend({ master: z.literal(true) });

@@ -4,10 +4,9 @@
  */
 import { createPublicKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { z } from 'zod';
-import type { Clock } from '../../loop/clock.js';
 import { unusableRoot } from '../../model/errors.js';
 import { attempt } from '../../model/plain/attempt.js';
-import type { Logger } from '../../telemetry/logger.js';
+import type { Ambient } from '../../telemetry/ambient.js';
 import type { CertificateMaker } from './certificate-thread.js';
 import { generatePrivateKey, type KeyPair } from './certificates.js';
 import { fingerprintOf, isIssuedBy, isPair } from './peer-certificate.js';
@@ -28,7 +27,7 @@ export interface SecretFile {
   remove(): Promise<void>;
 }
 
-export interface AuthorityOptions {
+export interface AuthorityOptions extends Ambient {
   readonly clusterName: string;
   /** The names in the master's certificate: its node id, its address, the names of this machine. */
   readonly nodeId: string;
@@ -37,8 +36,6 @@ export interface AuthorityOptions {
   readonly authorityFile: Pick<SecretFile, 'name' | 'read' | 'write'>;
   readonly serverFile: SecretFile;
   readonly certificates: CertificateMaker;
-  readonly clock: Pick<Clock, 'now'>;
-  readonly logger: Pick<Logger, 'info'>;
 }
 
 export interface IssuedCertificate {

@@ -92,9 +92,7 @@ export function openSecret(key: ClusterKey, name: string, { keyId, ...sealed }: 
     decipher.setAuthTag(bytes.subarray(-TAG_BYTES));
     return Buffer.concat([decipher.update(bytes.subarray(0, -TAG_BYTES)), decipher.final()]).toString();
   } catch (cause) {
-    throw corruptStore(`the sealed secret "${name}" in the store was changed`, {
-      cause,
-    });
+    throw corruptStore(`the sealed secret "${name}" in the store was changed`, { cause });
   }
 }
 

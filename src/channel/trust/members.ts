@@ -4,12 +4,11 @@
  * decides who becomes a member.
  */
 import type { X509Certificate } from 'node:crypto';
-import type { Clock } from '../../loop/clock.js';
 import type { MemberRecord } from '../../model/cluster.js';
 import { DroverError } from '../../model/errors.js';
 import { joinTokenKey, memberKey } from '../../store/keys.js';
 import type { Operation, Store } from '../../store/store.js';
-import type { Logger } from '../../telemetry/logger.js';
+import type { Ambient } from '../../telemetry/ambient.js';
 import type { Authority, IssuedCertificate } from './authority.js';
 import { readPublicKey } from './certificates.js';
 import { DoorRefusal } from './door-refusal.js';
@@ -29,12 +28,10 @@ import { isIssuedBy, keyHashOf, nodeIdOf } from './peer-certificate.js';
  */
 const MAX_PENDING_KEYS = 16;
 
-interface MembersOptions {
+interface MembersOptions extends Ambient {
   readonly store: Store;
   readonly authority: Authority;
   readonly tokens: JoinTokens;
-  readonly clock: Pick<Clock, 'now'>;
-  readonly logger: Pick<Logger, 'warn'>;
 }
 
 /** A node whose connection was let in. */

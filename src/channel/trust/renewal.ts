@@ -4,11 +4,10 @@
  * harm: the old certificate is good until the node shows the new one.
  */
 import { z } from 'zod';
-import type { Clock } from '../../loop/clock.js';
 import { withDeadline } from '../../loop/deadline.js';
 import { Rounds } from '../../loop/rounds.js';
 import { DroverError, messageOf } from '../../model/errors.js';
-import type { Logger } from '../../telemetry/logger.js';
+import type { Ambient } from '../../telemetry/ambient.js';
 import type { CallPeer, Services } from '../protocol/calls.js';
 import { isDueForRenewal } from './authority.js';
 import type { ClusterMembers } from './members.js';
@@ -26,15 +25,13 @@ const CALL_MS = 30_000;
 const keyAnswer = z.object({ publicKey: z.string().max(1000) });
 const certificateParameters = z.object({ certificate: z.string().max(10_000) });
 
-interface RenewalOptions {
+interface RenewalOptions extends Ambient {
   readonly members: ClusterMembers;
   /** The connected nodes. Nodes that are not members, such as the master's own, are left alone. */
   readonly connected: () => readonly string[];
   readonly callsOf: (nodeId: string) => CallPeer;
   /** Renews the master's own certificate when it is due. */
   readonly renewServer: () => Promise<void>;
-  readonly clock: Clock;
-  readonly logger: Pick<Logger, 'info' | 'warn'>;
 }
 
 export class Renewal extends Rounds {

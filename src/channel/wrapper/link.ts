@@ -67,7 +67,7 @@ interface ReportSource {
   onReady(listener: () => void): void;
 }
 
-interface LinkOptions extends Ambient {
+export interface LinkOptions extends Ambient {
   readonly nodeId: string;
   readonly clusterName: string;
   readonly address: string;

@@ -256,8 +256,6 @@ export class MasterDialer {
   }
 
   #unreachable(cause: unknown): DroverError {
-    return channelClosed(`${this.address} cannot be used: ${reasonOf(cause)}`, {
-      cause,
-    });
+    return channelClosed(`${this.address} cannot be used: ${reasonOf(cause)}`, { cause });
   }
 }

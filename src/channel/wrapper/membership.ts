@@ -5,13 +5,12 @@
  */
 import { createPublicKey, sign, X509Certificate } from 'node:crypto';
 import { z } from 'zod';
-import type { Clock } from '../../loop/clock.js';
 import { joinTokenIdSchema } from '../../model/cluster.js';
 import { DroverError, invalidNodeConfiguration, unusableRoot } from '../../model/errors.js';
 import { nameSchema } from '../../model/names.js';
 import { attempt } from '../../model/plain/attempt.js';
 import { hostPort } from '../../model/plain/host-port.js';
-import type { Logger } from '../../telemetry/logger.js';
+import type { Ambient } from '../../telemetry/ambient.js';
 import { PROTOCOL_VERSION } from '../protocol/messages.js';
 import type { Transport } from '../protocol/transport.js';
 import type { SecretFile } from '../trust/authority.js';
@@ -36,7 +35,7 @@ type Credential = z.output<typeof credentialSchema>;
 /** A join that has begun. The record keeps its key, because the master repeats its answer for the same key. */
 const joiningSchema = z.object({ tokenId: joinTokenIdSchema, key: z.string() });
 
-interface MembershipOptions {
+interface MembershipOptions extends Ambient {
   readonly nodeId: string;
   readonly clusterName: string;
   readonly masters: Pick<KnownMasters, 'candidates' | 'failed'>;
@@ -46,8 +45,6 @@ interface MembershipOptions {
   readonly joiningFile: SecretFile;
   /** Called when the token was used and is not needed any more. */
   readonly onJoined: () => Promise<void>;
-  readonly clock: Clock;
-  readonly logger: Pick<Logger, 'info' | 'warn'>;
 }
 
 export class Membership {

@@ -10,8 +10,12 @@ import { type ClientError, failedError } from '../../command-tree/runs/client-er
 import { DirectoryReader, DirectoryUnusable, type Reading } from '../../configuration-files/directory.js';
 import { EXTENDS } from '../../configuration-files/extends.js';
 import { isPart } from '../../configuration-files/file-names.js';
-import { JsonTextError, splitJsonTexts } from '../../configuration-files/json-position.js';
-import { type ParsedConfiguration, parseConfigurationFile } from '../../configuration-files/parse.js';
+import { splitJsonTexts } from '../../configuration-files/json-position.js';
+import {
+  type ParsedConfiguration,
+  parseConfigurationFile,
+  textFault,
+} from '../../configuration-files/parse.js';
 import { fieldName } from '../../configuration-files/problems.js';
 import { unknownFields } from '../../configuration-files/warnings.js';
 import type { ConfigurationFileError } from '../../model/configuration.js';
@@ -148,9 +152,7 @@ function split(file: string, texts: string): Source[] {
     }
     return sources;
   } catch (error) {
-    if (!(error instanceof JsonTextError)) throw error;
-    const { line, column, message } = error;
-    return [[file, { error: { file, line, column, field: null, message: `not valid JSON: ${message}` } }]];
+    return [[file, { error: textFault(file, error) }]];
   }
 }
 

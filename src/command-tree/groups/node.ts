@@ -2,18 +2,15 @@
 
 import type { NodeStats } from '../../api/routes/node-routes.js';
 import type { ApiCertificateInfo } from '../../channel/trust/api-certificate.js';
-import type { RuntimeOffer } from '../../model/node.js';
+import type { NodeConfiguration, RuntimeOffer } from '../../model/node.js';
 import { durationText } from '../../model/words.js';
 import { describe, fieldsOf, messageText, noInput } from '../command.js';
 import { offeredRuntimes, runtimesNotOffered } from '../runtime-text.js';
 
-export interface NodeInfo extends NodeStats {
-  readonly nodeId: string;
-  readonly clusterName: string;
+type Own = Pick<NodeConfiguration, 'nodeId' | 'clusterName' | 'address' | 'port' | 'apiPort'>;
+
+export interface NodeInfo extends NodeStats, Readonly<Own> {
   readonly role: string;
-  readonly address: string;
-  readonly port: number;
-  readonly apiPort: number;
   /** The certificate of the API; null: the API has no TLS; undefined: not known, because another master leads. */
   readonly apiCertificate: ApiCertificateInfo | null | undefined;
   readonly runtimes: readonly RuntimeOffer[];

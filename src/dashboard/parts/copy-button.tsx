@@ -43,15 +43,13 @@ export function CopyValue({ value }: { readonly value: string }) {
   );
 }
 
-export function CopyButton({
-  value,
-  label = text.copy,
-  hint,
-}: {
+interface CopyButtonProps {
   readonly value: string;
   readonly label?: string;
   readonly hint?: string;
-}) {
+}
+
+export function CopyButton({ value, label = text.copy, hint }: CopyButtonProps) {
   const { toasts } = useServices();
   const isDone = useSignal(false);
   const copy = async (): Promise<void> => {

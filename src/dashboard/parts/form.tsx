@@ -170,6 +170,37 @@ export function TextInput({ label, hint, fault = null, value, ...input }: TextIn
   );
 }
 
+interface TickProps {
+  readonly label: string;
+  readonly hint?: string;
+  readonly value: Signal<boolean>;
+}
+
+/** A box to tick. */
+export function Tick({ label, hint, value }: TickProps) {
+  const hintId = useId();
+  return (
+    <div class="tick">
+      <label>
+        <input
+          type="checkbox"
+          checked={value.value}
+          aria-describedby={hint && hintId}
+          onChange={({ currentTarget }) => {
+            value.value = currentTarget.checked;
+          }}
+        />
+        {label}
+      </label>
+      {hint !== undefined && (
+        <p id={hintId} class="quiet">
+          {hint}
+        </p>
+      )}
+    </div>
+  );
+}
+
 interface SelectProps {
   readonly label: string;
   readonly value: string;

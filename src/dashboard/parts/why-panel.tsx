@@ -4,7 +4,7 @@
  */
 import type { ComponentChildren } from 'preact';
 import type { InstanceExplanation } from '../../explain/explanation.js';
-import { useAsked, useRound } from '../services/services.js';
+import { useGot, useRound } from '../services/services.js';
 import { Failure } from './notes.js';
 import { Panel } from './page.js';
 import { text } from './text.js';
@@ -23,7 +23,7 @@ type Told = Pick<InstanceExplanation, 'verdict' | 'notes' | 'next' | 'advice'>;
 export function WhyPanel<T extends Told>({ path, keys, children }: WhyPanelProps<T>) {
   // Ask again each round: the answer may name the time of the next try, and that time passes without a change of the
   // thing.
-  const asked = useAsked((api, signal) => api.get<T>(path, { signal }), [path, useRound(), ...keys]);
+  const asked = useGot<T>(path, [useRound(), ...keys]);
   const { value: why, error } = asked.value;
   return (
     <Panel title={text.why.title}>

@@ -3,7 +3,7 @@ import { type ReadonlySignal, type Signal, useSignal } from '@preact/signals';
 import { createContext } from 'preact';
 import { useContext, useEffect, useMemo, useRef } from 'preact/hooks';
 import type { TopicName, Topics } from '../../watch-client/topics.js';
-import type { Api } from '../api/api-client.js';
+import type { Api, CallOptions } from '../api/api-client.js';
 import type { Live } from '../live/live.js';
 import { type Order, OrderedList } from '../live/ordered-list.js';
 import type { TopicStore } from '../live/topic-store.js';
@@ -112,4 +112,16 @@ export function useAsked<T>(
     return () => abort.abort();
   }, [api, round.value, ...keys]);
   return useMemo(() => Object.assign(state, { again: () => void round.value++ }), [state, round]);
+}
+
+/** Asks the API for what stands at `path`, as `useAsked` does. Another path or query asks anew, too. */
+export function useGot<T>(
+  path: string,
+  keys: readonly unknown[],
+  query: NonNullable<CallOptions['query']> = {},
+): Asking<T> {
+  return useAsked(
+    (api, signal) => api.get<T>(path, { signal, query }),
+    [path, ...Object.values(query), ...keys],
+  );
 }

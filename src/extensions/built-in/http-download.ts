@@ -131,27 +131,15 @@ async function* bodyOf(response: IncomingMessage): AsyncGenerator<Uint8Array> {
 
 /** The networks outside of the public internet: this machine, local networks, and those for special use. */
 const PRIVATE = new BlockList();
-const PRIVATE_NETWORKS: readonly (readonly [string, number])[] = [
-  ['0.0.0.0', 8],
-  ['10.0.0.0', 8],
-  ['100.64.0.0', 10],
-  ['127.0.0.0', 8],
-  ['169.254.0.0', 16],
-  ['172.16.0.0', 12],
-  ['192.0.0.0', 24],
-  ['192.168.0.0', 16],
-  ['198.18.0.0', 15],
-  ['224.0.0.0', 3],
-  ['::', 127],
-  ['fc00::', 7],
-  ['fe80::', 9],
-  ['ff00::', 8],
+const PRIVATE_NETWORKS = [
+  ...['0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12'],
+  ...['192.0.0.0/24', '192.168.0.0/16', '198.18.0.0/15', '224.0.0.0/3'],
+  ...['::/127', 'fc00::/7', 'fe80::/9', 'ff00::/8'],
   // An address of these networks can contain an IPv4 address, or stand for a local address.
-  ['64:ff9b::', 32],
-  ['2001::', 32],
-  ['2002::', 16],
+  ...['64:ff9b::/32', '2001::/32', '2002::/16'],
 ];
-for (const [network, prefix] of PRIVATE_NETWORKS) PRIVATE.addSubnet(network, prefix, familyOf(network));
+for (const [network = '', prefix] of PRIVATE_NETWORKS.map((one) => one.split('/')))
+  PRIVATE.addSubnet(network, Number(prefix), familyOf(network));
 
 /** Thrown instead of sending a request to a private address. */
 class PrivateAddress extends Error {

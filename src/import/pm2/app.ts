@@ -3,7 +3,7 @@
  * processes that `pm2 save` and `pm2 jlist` write. Pure.
  */
 import type { Content } from '../draft.js';
-import { membersOf } from '../values.js';
+import { keysByWord, membersOf } from '../values.js';
 
 export interface Pm2App {
   /**
@@ -20,34 +20,26 @@ export interface Pm2App {
 }
 
 /** The other names that pm2 takes for a field. */
-const ALIASES: Readonly<Record<string, string>> = {
-  exec: 'script',
-  cmd: 'script',
-  command: 'script',
-  exec_interpreter: 'interpreter',
-  node_args: 'interpreter_args',
-  interpreterArgs: 'interpreter_args',
-  cron: 'cron_restart',
-  user: 'uid',
-  out: 'out_file',
-  output: 'out_file',
-  out_log: 'out_file',
-  error: 'error_file',
-  err: 'error_file',
-  err_file: 'error_file',
-  err_log: 'error_file',
-  log: 'log_file',
-  pid: 'pid_file',
-  combine_logs: 'merge_logs',
-};
+const ALIASES = keysByWord({
+  script: 'exec cmd command',
+  interpreter: 'exec_interpreter',
+  interpreter_args: 'node_args interpreterArgs',
+  cron_restart: 'cron',
+  uid: 'user',
+  out_file: 'out output out_log',
+  error_file: 'error err err_file err_log',
+  log_file: 'log',
+  pid_file: 'pid',
+  merge_logs: 'combine_logs',
+});
 
 /** The other names in a list of processes. Names such as `log` are variables of a shell there. */
-const PROCESS_ALIASES: Readonly<Record<string, string>> = {
-  pm_exec_path: 'script',
-  pm_cwd: 'cwd',
-  exec_interpreter: 'interpreter',
-  node_args: 'interpreter_args',
-};
+const PROCESS_ALIASES = keysByWord({
+  script: 'pm_exec_path',
+  cwd: 'pm_cwd',
+  interpreter: 'exec_interpreter',
+  interpreter_args: 'node_args',
+});
 
 /** The app in this value; undefined: the value is not an object. */
 export function appOf(value: unknown, from: string): Pm2App | undefined {
@@ -60,7 +52,7 @@ export function appOf(value: unknown, from: string): Pm2App | undefined {
   const names = new Map<string, string>();
   const fields: [string, unknown][] = [];
   for (const [name, fieldValue] of Object.entries(raw)) {
-    const field = (Object.hasOwn(aliases, name) ? aliases[name] : undefined) ?? name;
+    const field = aliases.get(name) ?? name;
     // When the file has both names, pm2 looks at the plain name first.
     if (field !== name && field in raw) continue;
     names.set(field, name);

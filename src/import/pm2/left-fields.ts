@@ -1,6 +1,6 @@
 /** The fields of pm2 that Drover has no counterpart for, and what to do instead. */
 import type { FieldNotes } from '../report.js';
-import { membersOf } from '../values.js';
+import { keysByWord, membersOf } from '../values.js';
 import type { Pm2App } from './app.js';
 
 /** The notes; each has the names of its fields, with spaces between. */
@@ -28,46 +28,18 @@ const FIELDS: Readonly<Record<string, string>> = {
   "for pm2's own use":
     'force vizion pmx automation trace disable_trace deep_monitoring event_loop_inspector v8 io install_url kill_retry_time windowsHide write execute_command username',
 };
-const NOTES = new Map(
-  Object.entries(FIELDS).flatMap(([note, fields]) =>
-    fields.split(' ').map((field) => [field, note] as const),
-  ),
-);
+const NOTES = keysByWord(FIELDS);
 
 /** Fields that every list of processes has, with pm2's defaults. */
-const DEFAULTS: ReadonlySet<string> = new Set([
-  'merge_logs',
-  'vizion',
-  'pmx',
-  'automation',
-  'treekill',
-  'instance_var',
-  'windowsHide',
-  'kill_retry_time',
-  'username',
-]);
+const DEFAULTS: ReadonlySet<string> = new Set(
+  'merge_logs vizion pmx automation treekill instance_var windowsHide kill_retry_time username'.split(' '),
+);
 
 /** Fields that the mapping itself notes. */
 const MAPPED: ReadonlySet<string> = new Set([
-  'name',
-  'script',
-  'args',
-  'interpreter',
-  'interpreter_args',
-  'cwd',
-  'env',
-  'port',
-  'instances',
-  'exec_mode',
-  'increment_var',
-  'max_memory_restart',
-  'autorestart',
-  'autostart',
-  'stop_exit_codes',
-  'kill_timeout',
-  'uid',
-  'gid',
-  'namespace',
+  ...'name script args interpreter interpreter_args cwd env port instances exec_mode'.split(' '),
+  ...'increment_var max_memory_restart autorestart autostart stop_exit_codes kill_timeout'.split(' '),
+  ...'uid gid namespace'.split(' '),
 ]);
 
 export function noteLeftFields(app: Pm2App, notes: FieldNotes): void {

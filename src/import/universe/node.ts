@@ -19,17 +19,9 @@ const DEFAULTS = {
 } as const;
 
 /** Fields with the same name and meaning. */
-const SAME: ReadonlySet<string> = new Set([
-  'address',
-  'port',
-  'apiPort',
-  'masterAddress',
-  'masterPort',
-  'masterApiPort',
-  'debug',
-  'maxRamMB',
-  'maxCpu',
-]);
+const SAME: ReadonlySet<string> = new Set(
+  'address port apiPort masterAddress masterPort masterApiPort debug maxRamMB maxCpu'.split(' '),
+);
 
 /** Maps the members of the file. `input` is empty when there is no file: Universe takes its defaults then. */
 export function mapNode(input: Content): Mapped<NodeDraft> & { readonly facts: NodeFacts } {

@@ -231,17 +231,8 @@ function namesOfOthers(
     .sort();
 }
 
-const NOTHING: ServiceForecast = {
-  create: 0,
-  replace: 0,
-  restart: 0,
-  stop: 0,
-  keep: 0,
-  waitForPlayers: 0,
-  onPromotion: 0,
-  older: 0,
-  heldBack: null,
-};
+const NO_EFFECTS = { create: 0, replace: 0, restart: 0, stop: 0, keep: 0, waitForPlayers: 0 };
+const NOTHING: ServiceForecast = { ...NO_EFFECTS, onPromotion: 0, older: 0, heldBack: null };
 
 interface ToPlan {
   readonly name: string;

@@ -1,5 +1,6 @@
 /** What the controllers would do about a changed content. `controllers/master/forecast` implements it. */
 import type { Configuration } from '../../model/configuration.js';
+import type { ChangePlan, PlannedConfiguration } from './change-plan.js';
 
 /** A content that is to come into force, or a configuration that is to be removed. */
 export interface PlannedContent {
@@ -9,19 +10,7 @@ export interface PlannedContent {
 }
 
 /** What happens to the instances of one configuration, until the controllers have nothing more to do. */
-export interface ServiceForecast {
-  /** How many new instances come that replace no other instance. */
-  readonly create: number;
-  /** How many instances are replaced by another one. */
-  readonly replace: number;
-  /** How many instances are restarted in place. */
-  readonly restart: number;
-  /** How many instances are stopped or removed without a replacement. */
-  readonly stop: number;
-  /** How many instances are left alone. */
-  readonly keep: number;
-  /** How many of the replaced, restarted or stopped ones first wait for their players to leave. */
-  readonly waitForPlayers: number;
+export interface ServiceForecast extends Readonly<PlannedConfiguration['effects']> {
   /** How many of `keep` a rollout replaces when its canaries are promoted. */
   readonly onPromotion: number;
   /** How many of `keep` were made from an older content, and go on with it. */
@@ -31,14 +20,7 @@ export interface ServiceForecast {
 }
 
 /** New instances that fit on no node, or static instances whose node cannot take their new content. */
-export interface Shortage {
-  readonly configurationName: string;
-  /** How many instances need a place. */
-  readonly wanted: number;
-  readonly missing: number;
-  /** The reason from placement: `0/3 nodes fit: ...`. */
-  readonly message: string;
-}
+export type Shortage = ChangePlan['shortages'][number];
 
 export interface Forecast {
   readonly services: ReadonlyMap<string, ServiceForecast>;

@@ -110,7 +110,7 @@ export function contentNumbered<T extends Pick<KeptContent, 'number'>>(
 
 /** The configuration of a kept content. Throws DRV_REVISION_UNKNOWN. */
 export function revisionContent(
-  { revisions }: Pick<Reads, 'revisions'>,
+  { revisions }: Reads,
   { number, revision }: Pick<KeptContent, 'number' | 'revision'>,
 ): Configuration {
   const content = revisions.get(revision)?.value;

@@ -10,15 +10,7 @@ import type { ContainerIdentity } from '../../model/run/run-identity.js';
 import { notRunning, unavailable } from '../failures.js';
 import { checkInput } from '../owner/stdin-limits.js';
 import { RunEvents } from '../run-events.js';
-import {
-  type ExitListener,
-  type Held,
-  keyOf,
-  type RunId,
-  type Runtime,
-  type StartSpec,
-  type Usage,
-} from '../runtime.js';
+import { type Held, keyOf, type RunId, type Runtime, type StartSpec, type Usage } from '../runtime.js';
 import type { ContainerRun, ContainerRunServices } from './container-run.js';
 import { startContainer } from './container-start.js';
 import { Engine } from './engine/engine.js';
@@ -36,11 +28,9 @@ export interface DockerRuntimeOptions extends Omit<ContainerRunServices, 'engine
   readonly environment: Readonly<Record<string, string | undefined>>;
 }
 
-export class DockerRuntime implements Runtime {
-  readonly key = 'docker';
+export class DockerRuntime extends RunEvents implements Runtime {
   readonly #options: DockerRuntimeOptions;
   readonly #files: RunFiles;
-  readonly #events: RunEvents;
   readonly #release = new AbortController();
   #session: EngineSession | undefined;
   /**
@@ -49,8 +39,8 @@ export class DockerRuntime implements Runtime {
   #isOwed = false;
 
   constructor(options: DockerRuntimeOptions) {
+    super('docker', options.logger);
     this.#options = options;
-    this.#events = new RunEvents(this.key, options.logger);
     this.#files = new RunFiles(options.stateDirectory, options.logger);
   }
 
@@ -74,7 +64,7 @@ export class DockerRuntime implements Runtime {
       this.#release.signal,
       ...(spec.signal === undefined ? [] : [spec.signal]),
     ]);
-    return await this.#events.starting(spec, () => startContainer({ spec, session, rootId, signal, clock }));
+    return await this.starting(spec, () => startContainer({ spec, session, rootId, signal, clock }));
   }
 
   async adopt(): Promise<readonly Held[]> {
@@ -151,14 +141,6 @@ export class DockerRuntime implements Runtime {
     await this.#session?.remove(known);
   }
 
-  onExit(listener: ExitListener): () => void {
-    return this.#events.onExit(listener);
-  }
-
-  onLost(listener: () => void): () => void {
-    return this.#events.onLost(listener);
-  }
-
   async release(): Promise<void> {
     this.#release.abort(unavailable('this runtime was released'));
     await this.#session?.release();
@@ -207,12 +189,12 @@ export class DockerRuntime implements Runtime {
       ...this.#options,
       engine: new Engine(path, this.#options.clock),
       files: this.#files,
-      isStarting: (run) => this.#events.isStarting(run),
-      onExit: (run, exit) => this.#events.tellExit(run, exit),
+      isStarting: (run) => this.isStarting(run),
+      onExit: (run, exit) => this.tellExit(run, exit),
       onSynced: () => {
         const isOwed = this.#isOwed;
         this.#isOwed = false;
-        if (isOwed) this.#events.tellLost();
+        if (isOwed) this.tellLost();
       },
     });
     const session = this.#session;

@@ -16,7 +16,7 @@ import { InstanceProcesses } from '../instance-processes.js';
 import { ProcessTable } from '../process-table.js';
 import { RunEvents } from '../run-events.js';
 import { formatMark, MARK_VARIABLE } from '../run-mark.js';
-import type { ExitListener, Held, ProcessIdentity, RunId, Runtime, StartSpec } from '../runtime.js';
+import type { Held, ProcessIdentity, RunId, Runtime, StartSpec } from '../runtime.js';
 import type { ToolVersion } from '../session/tool-offer.js';
 import { resolveSocketPath } from '../socket-path.js';
 import { attachToOwner } from './owner-attachment.js';
@@ -58,23 +58,20 @@ export interface KeptKind extends OwnerKind {
   hasLeftRuns(): boolean;
 }
 
-export class KeptRuntime implements Runtime {
-  readonly key: string;
+export class KeptRuntime extends RunEvents implements Runtime {
   readonly #kind: KeptKind;
   readonly #options: KeptRuntimeOptions;
   readonly #table = new ProcessTable();
   readonly #processes: InstanceProcesses;
   readonly #book = new RunBook(this.#table.bootId);
-  readonly #events: RunEvents;
   #connection: OwnerConnection | undefined;
   #hasConnected = false;
   #isReleased = false;
 
   constructor(key: string, kind: KeptKind, options: KeptRuntimeOptions) {
-    this.key = key;
+    super(key, options.logger);
     this.#kind = kind;
     this.#options = options;
-    this.#events = new RunEvents(key, options.logger);
     this.#processes = new InstanceProcesses(this.#table, options.rootId, key, options.groups);
   }
 
@@ -88,7 +85,7 @@ export class KeptRuntime implements Runtime {
 
   async start(spec: StartSpec): Promise<ProcessIdentity> {
     checkSpec(spec);
-    return await this.#events.starting(spec, () => this.#start(spec));
+    return await this.starting(spec, () => this.#start(spec));
   }
 
   async adopt(): Promise<readonly Held[]> {
@@ -147,14 +144,6 @@ export class KeptRuntime implements Runtime {
       await owner.request({ type: 'acknowledge', instanceId: run.instanceId, run: run.run });
   }
 
-  onExit(listener: ExitListener): () => void {
-    return this.#events.onExit(listener);
-  }
-
-  onLost(listener: () => void): () => void {
-    return this.#events.onLost(listener);
-  }
-
   async release(): Promise<void> {
     this.#isReleased = true;
     await this.#connection?.release();
@@ -184,7 +173,7 @@ export class KeptRuntime implements Runtime {
       ...this.#options,
       kind: this.#kind,
       socketPath: this.#socketPath,
-      onExit: (run, exit) => this.#events.tellExit(run, this.#book.exited(run, exit)),
+      onExit: (run, exit) => this.tellExit(run, this.#book.exited(run, exit)),
       onConnected: (held) => this.#onConnected(held),
       ...(this.#kind.diesWithOwner && { onDead: () => this.#onDead() }),
     });
@@ -203,8 +192,8 @@ export class KeptRuntime implements Runtime {
     // the start as failed. The supervisor must then list the runs again.
     const isNews = this.#hasConnected && fresh.some((one) => one.exit === null && !this.#book.isLive(one));
     this.#hasConnected = true;
-    for (const { run, exit } of this.#book.replace(fresh, clock.now())) this.#events.tellExit(run, exit);
-    if (isNews) setImmediate(() => this.#events.tellLost());
+    for (const { run, exit } of this.#book.replace(fresh, clock.now())) this.tellExit(run, exit);
+    if (isNews) setImmediate(() => this.tellLost());
     // Acknowledge in a later turn, because the connection stands only after this method returns.
     for (const run of acknowledged)
       setImmediate(() => {
@@ -228,7 +217,7 @@ export class KeptRuntime implements Runtime {
   async #onDead(): Promise<void> {
     this.#options.logger.error(`${this.#kind.title} died; its instances are hung up and ended`);
     await this.#loseRuns();
-    this.#events.tellLost();
+    this.tellLost();
   }
 
   /**

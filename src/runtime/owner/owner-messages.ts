@@ -34,12 +34,7 @@ export const heldSchema = runSchema.extend({
 
 /** The known messages. Fields that a later owner adds are ignored. */
 export const messageSchema = z.discriminatedUnion('type', [
-  z.object({
-    type: z.literal('welcome'),
-    protocol: z.int(),
-    pid: z.int(),
-    held: z.array(heldSchema),
-  }),
+  z.object({ type: z.literal('welcome'), protocol: z.int(), pid: z.int(), held: z.array(heldSchema) }),
   z.object({ type: z.literal('refused'), protocol: z.int(), pid: z.int(), reason: z.string() }),
   /** Another daemon took over, and this connection ends. */
   z.object({ type: z.literal('replaced') }),

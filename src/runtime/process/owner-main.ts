@@ -12,10 +12,5 @@ await runOwnerProcess(() => {
   if (root === undefined || socket === undefined || lock === undefined)
     throw new Error('--root, --socket and --lock are needed; Drover starts this program itself');
   process.title = `drover owner ${root}`;
-  return {
-    rootId: root,
-    socketPath: socket,
-    lockName: lock,
-    source: new TerminalRuns(loadNativePty()),
-  };
+  return { rootId: root, socketPath: socket, lockName: lock, source: new TerminalRuns(loadNativePty()) };
 });

@@ -230,13 +230,7 @@ function fork(
   onExit: (code: number, signal: number) => void,
 ): ForkedPty {
   try {
-    return native.fork({
-      ...shell(order.path),
-      environment: [],
-      workingDirectory: '/',
-      ...SIZE,
-      onExit,
-    });
+    return native.fork({ ...shell(order.path), environment: [], workingDirectory: '/', ...SIZE, onExit });
   } catch (error) {
     throw new Error(`cannot fork: ${reasonFor(error)}`, { cause: error });
   }

@@ -237,13 +237,7 @@ export class HeldSession implements HeldRun {
 
   async #untilBegun(patienceMs: number): Promise<void> {
     const { tool, buffer } = this.#services;
-    const offset = await untilBegun({
-      tool,
-      run: this.#directory,
-      watch: this.#watch,
-      buffer,
-      patienceMs,
-    });
+    const offset = await untilBegun({ tool, run: this.#directory, watch: this.#watch, buffer, patienceMs });
     this.#processes = this.#readProcesses();
     const place = { spool: { file: 0, offset }, log: null, from: null };
     this.#pump = OutputPump.begin(this.#pumpOptions(openLog(this.#record.log), place));

@@ -10,7 +10,7 @@
  * run's mark has another name in it. Otherwise a signal to all processes with the mark would also end the server,
  * before it has written the last output.
  */
-import { JOIN_GROUPS, LIMIT_FILES, READY_BYTE } from '../process/shell-prelude.js';
+import { JOIN_GROUPS, LIMIT_FILES, type OrderOptions, READY_BYTE } from '../process/shell-prelude.js';
 import { MARK_VARIABLE } from '../run-mark.js';
 import type { ProgramCall, SessionExit, SpoolEnd } from './session-tool.js';
 
@@ -23,11 +23,7 @@ const OWN = ['DIRECTORY', 'WORK', 'MARK', 'NONCE', 'STAT', 'CODE', 'KIND'].map((
 /** All signals that a stop may send. The shell survives them, to report how the program took them. */
 const SIGNALS = 'HUP INT QUIT ABRT ALRM PIPE TERM USR1 USR2 VTALRM XCPU XFSZ';
 
-interface PreludeOptions {
-  readonly command: string;
-  readonly environment: Readonly<Record<string, string>>;
-  readonly workingDirectory: string;
-  readonly controlGroups: readonly string[];
+interface PreludeOptions extends OrderOptions {
   /** The run's directory. */
   readonly directory: string;
   /** A secret of the session's shell: see `endMark`. */

@@ -31,7 +31,7 @@ export type RangeNews =
   | ({ readonly kind: 'snapshot' } & Snapshot)
   | { readonly kind: 'events'; readonly events: readonly KeyEvent[]; readonly revision: number };
 
-interface FollowOptions {
+export interface FollowOptions {
   readonly etcd: Etcd;
   readonly prefix: string;
   readonly clock: Clock;

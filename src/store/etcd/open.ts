@@ -3,7 +3,6 @@
  * says when this master leads and writes.
  */
 import { whileOpen } from '../../files/while-open.js';
-import type { Clock } from '../../loop/clock.js';
 import { pause } from '../../loop/pause.js';
 import {
   DroverError,
@@ -20,11 +19,11 @@ import { type Entry, MAX_OPERATIONS, type StoreState } from '../store.js';
 import { ChangeHistory } from '../watch.js';
 import { type Content, contentOf } from './content.js';
 import { closed, Election } from './election.js';
-import type { Etcd, KeyChange } from './etcd.js';
+import type { KeyChange } from './etcd.js';
 import type { EtcdError } from './etcd-error.js';
 import { encodeEntry } from './etcd-record.js';
 import { EtcdStore, GROUP_BYTES } from './etcd-store.js';
-import { readRange, type Snapshot, untilAnswered } from './follow.js';
+import { type FollowOptions, readRange, type Snapshot, untilAnswered } from './follow.js';
 import { describeOther, isOther, masterOf, type OwnEntry, type StoreKeys, storeKeys } from './leader-key.js';
 import { Lease } from './lease.js';
 
@@ -32,21 +31,18 @@ const LOOK_EVERY_MS = 200;
 /** After 10 s another process of this node lives: the lease of an ended process, also a prolonged one, is over. */
 const MOST_LOOKS = 50;
 
-export interface OpenEtcdStoreOptions {
-  /** The client, which is closed with the store, and when the store cannot be opened. */
-  readonly etcd: Etcd;
-  /** The prefix of all keys, without a slash at the end. */
-  readonly prefix: string;
+/**
+ * `etcd` is closed with the store, and when the store cannot be opened. `prefix` has no slash at the end. `signal` ends
+ * the wait for etcd and for the leader.
+ */
+export interface OpenEtcdStoreOptions extends Omit<FollowOptions, 'onFailure'> {
   /** This master, as the other masters see it. */
   readonly own: OwnEntry;
-  readonly clock: Clock;
   readonly logger?: Logger;
   /** Called with the reason of a wait, as a line for the operator. Default: the line is logged. */
   readonly onWait?: (line: string) => void;
   /** Called repeatedly with the reason during a long wait, in addition to `onWait` or the log. */
   readonly onDelay?: (line: string) => void;
-  /** Ends the wait for etcd and for the leader. */
-  readonly signal: AbortSignal;
   /** Called at most once, when this process can no longer follow the state on etcd. The process must end. */
   readonly onLost?: (error: DroverError) => void;
   readonly onWrite?: WriteObserver;
@@ -196,9 +192,7 @@ async function readContent(
 function asDroverError(error: unknown): DroverError {
   return error instanceof DroverError
     ? error
-    : internalError(`the state on etcd is not followed any more: ${messageOf(error)}`, {
-        cause: error,
-      });
+    : internalError(`the state on etcd is not followed any more: ${messageOf(error)}`, { cause: error });
 }
 
 /** Makes a handler that reports each failure of etcd once. The handler throws when waiting is of no use. */

@@ -245,9 +245,7 @@ function explain(error: unknown, file: string): DroverError {
       `the store ${file} cannot be written (${error.message}); make room or check the disk`,
     );
   if (error instanceof Error && 'syscall' in error)
-    return unusableRoot(`the store ${file} cannot be used: ${error.message}`, {
-      cause: error,
-    });
+    return unusableRoot(`the store ${file} cannot be used: ${error.message}`, { cause: error });
   return corruptStore(
     `the store ${file} is damaged: ${messageOf(error)}. Nothing was changed. Set what is broken aside with "drover store repair", restore a backup with "drover store restore", or move its directory away to start empty; after the last two start with --accept-older`,
     { cause: error },

@@ -15,7 +15,7 @@ import { testAuthority } from '../cluster/cluster-files.js';
 const DAY_MS = 86_400_000;
 
 /** A certificate of the authority of a cluster called `test`, for 127.0.0.1, localhost and `master`. */
-export async function clusterCertificate(clock: Pick<Clock, 'now'>): Promise<ApiCertificate> {
+export async function clusterCertificate(clock: Clock): Promise<ApiCertificate> {
   const authority = testAuthority(clock);
   const { certificate } = await authority.ensure();
   return new ApiCertificate(await authority.serverCredential(), certificate.toString());

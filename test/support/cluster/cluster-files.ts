@@ -35,7 +35,7 @@ interface TestAuthorityOptions {
 }
 
 /** An authority that makes its key at the first use, for a cluster called `test` whose master is node `master`. */
-export function testAuthority(clock: Pick<Clock, 'now'>, options: TestAuthorityOptions = {}): Authority {
+export function testAuthority(clock: Clock, options: TestAuthorityOptions = {}): Authority {
   return new Authority({
     clusterName: 'test',
     nodeId: 'master',

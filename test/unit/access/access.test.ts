@@ -1,4 +1,5 @@
 /** What sockets and streams rely on: the end of an access is told once, at its time, and idleness spares what is followed. */
+import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { KeyAccess } from '../../../src/access/access.js';
 import { LastUses } from '../../../src/access/last-uses.js';
@@ -105,7 +106,7 @@ describe('last uses', () => {
         written.push(`${(clock.now() - start) / 1000}: ${label} at ${(at - start) / 1000} from ${address}`);
       },
       clock,
-      logger: { error: () => undefined, warn: () => undefined },
+      logger: pino({ level: 'silent' }),
     });
     const grant = withoutLimits('ALL');
     const [a, b] = ['a', 'b'].map(

@@ -6,6 +6,7 @@ import { text } from 'node:stream/consumers';
 import { afterEach, expect, it } from 'vitest';
 import { WaitingApi } from '../../../src/api/waiting-api.js';
 import { readServerPair } from '../../../src/channel/trust/authority.js';
+import { SystemClock } from '../../../src/loop/system-clock.js';
 import { nodeConfigurationSchema } from '../../../src/model/node.js';
 import { bodyOf, exchange, statusOf } from '../../support/api/raw-http.js';
 import { refusal } from '../../support/api/refusal.js';
@@ -65,7 +66,7 @@ it('answers in JSON whatever is wrong with a request', async () => {
 
 it('shows the certificate of the last start', async () => {
   const serverFile = new MemoryFile('data/cluster/server.json');
-  const authority = testAuthority({ now: () => Date.now() }, { serverFile });
+  const authority = testAuthority(new SystemClock(), { serverFile });
   const { certificate } = await authority.ensure();
   await authority.serverCredential();
   const port = await start(readServerPair(serverFile.text));

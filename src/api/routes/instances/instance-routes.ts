@@ -29,6 +29,7 @@ import {
   instanceParams,
   lifecycleMessage,
   lifecycleQuery,
+  NODE_ERRORS,
   signalBody,
   signalMessage,
   stateBody,
@@ -120,13 +121,7 @@ export const instanceRoutes: readonly Route[] = [
     handle: async ({ params, body, request }, { instanceWrites, view }) => {
       const { id, status } = view.visible(params.id);
       const { state, lastHeartbeat, players, maxPlayers, tps } = body;
-      const report: StateReport = {
-        state,
-        lastHeartbeat,
-        players,
-        maxPlayers,
-        tps,
-      };
+      const report: StateReport = { state, lastHeartbeat, players, maxPlayers, tps };
       const record = await instanceWrites.reportState(id, report);
       request.isRoutine = state === status.state;
       return toInstanceInfo(record);
@@ -158,13 +153,7 @@ export const instanceRoutes: readonly Route[] = [
     reach: 'instance',
     summary:
       'Sends a signal to the main process, or to all processes. What ends by it counts as ended by itself.',
-    errors: [
-      'DRV_INSTANCE_UNKNOWN',
-      'DRV_INSTANCE_NOT_RUNNING',
-      'DRV_RUNTIME_UNAVAILABLE',
-      'DRV_NODE_DISCONNECTED',
-      'DRV_CHANNEL_CALL_FAILED',
-    ],
+    errors: ['DRV_INSTANCE_NOT_RUNNING', 'DRV_RUNTIME_UNAVAILABLE', ...NODE_ERRORS],
     params: instanceParams,
     body: signalBody,
     answers: { 200: { description: 'sent', schema: signalMessage } },
@@ -208,13 +197,7 @@ function executeRoute(path: string, summary: string): Route {
     scope: 'OPERATE',
     reach: 'instance',
     summary,
-    errors: [
-      'DRV_INSTANCE_UNKNOWN',
-      'DRV_INSTANCE_NOT_RUNNING',
-      'DRV_STDIN_FULL',
-      'DRV_NODE_DISCONNECTED',
-      'DRV_CHANNEL_CALL_FAILED',
-    ],
+    errors: ['DRV_INSTANCE_NOT_RUNNING', 'DRV_STDIN_FULL', ...NODE_ERRORS],
     params: instanceParams,
     body: executeBody,
     answers: { 200: { description: 'handed over', schema: executeMessage } },

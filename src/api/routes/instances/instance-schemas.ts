@@ -26,6 +26,13 @@ const reportedNumber = z
   .optional()
   .catch(undefined);
 
+/** The errors of every route that asks the node of an instance. */
+export const NODE_ERRORS = [
+  'DRV_INSTANCE_UNKNOWN',
+  'DRV_NODE_DISCONNECTED',
+  'DRV_CHANNEL_CALL_FAILED',
+] as const;
+
 export const instanceParams = z.object({ id: z.string().describe('instance id, 6 characters') });
 
 export const createBody = z.object({
@@ -79,9 +86,7 @@ export const stateBody = z.looseObject({
   tps: reportedNumber,
 });
 
-export const lifecycleQuery = z.object({
-  target: z.enum(['start', 'stop', 'restart']),
-});
+export const lifecycleQuery = z.object({ target: z.enum(['start', 'stop', 'restart']) });
 
 export type LifecycleTarget = z.output<typeof lifecycleQuery>['target'];
 

@@ -6,7 +6,7 @@ import { timestampsOf } from '../../../logs/line-times.js';
 import { shownInstanceId } from '../../../model/names.js';
 import { toPlainText } from '../../../telemetry/plain-text.js';
 import { defineRoute, flag, wholeNumber } from '../../http/route.js';
-import { instanceParams, logsQuery } from './instance-schemas.js';
+import { instanceParams, logsQuery, NODE_ERRORS } from './instance-schemas.js';
 
 const lineNumber = z.int();
 
@@ -39,13 +39,7 @@ export const logRoute = defineRoute({
   scope: 'READ',
   reach: 'instance',
   summary: 'The last lines of the output, or of a part of it.',
-  errors: [
-    'DRV_INSTANCE_UNKNOWN',
-    'DRV_NODE_DISCONNECTED',
-    'DRV_CHANNEL_CALL_FAILED',
-    'DRV_NOT_IMPLEMENTED',
-    'DRV_RUN_UNKNOWN',
-  ],
+  errors: ['DRV_NOT_IMPLEMENTED', 'DRV_RUN_UNKNOWN', ...NODE_ERRORS],
   params: instanceParams,
   query: logsQuery,
   answers: { 200: { description: 'lines, oldest first', schema: instanceLogSchema } },
@@ -109,13 +103,7 @@ export const logSearchRoute = defineRoute({
   scope: 'READ',
   reach: 'instance',
   summary: 'Searches the log of an instance from its end, a part with each call.',
-  errors: [
-    'DRV_INSTANCE_UNKNOWN',
-    'DRV_LOG_SEARCH_LIMIT',
-    'DRV_NODE_DISCONNECTED',
-    'DRV_CHANNEL_CALL_FAILED',
-    'DRV_NOT_IMPLEMENTED',
-  ],
+  errors: ['DRV_LOG_SEARCH_LIMIT', 'DRV_NOT_IMPLEMENTED', ...NODE_ERRORS],
   params: instanceParams,
   query: searchQuery,
   answers: { 200: { description: 'lines', schema: foundSchema } },

@@ -4,7 +4,7 @@
  */
 import { useSignal } from '@preact/signals';
 import type { ShownUsage } from '../../../api/routes/usage-routes.js';
-import { useAsked, useRound, useServices } from '../../services/services.js';
+import { useGot, useRound, useServices } from '../../services/services.js';
 import { bytes, count } from '../amounts.js';
 import { Select } from '../form.js';
 import { Lazy } from '../lazy.js';
@@ -48,10 +48,7 @@ export function UsageCharts({ of = {}, isNarrow = false, range: first = '30m', a
   const { router } = useServices();
   const chosen = router.place.value.query.range;
   const range = RANGES.find((one) => one === chosen) ?? first;
-  const asked = useAsked(
-    (api, signal) => api.get<ShownUsage>('/usage', { signal, query: { ...of, range } }),
-    [of.instance, of.configuration, of.node, range, useRound(EVERY_MS[range])],
-  );
+  const asked = useGot<ShownUsage>('/usage', [useRound(EVERY_MS[range])], { ...of, range });
   /** The place in the series under the pointer, shared by all charts. */
   const pointed = useSignal<number | null>(null);
   const { value: usage, error } = asked.value;

@@ -6,7 +6,7 @@ import { Empty } from '../../parts/notes.js';
 import { Badge } from '../../parts/state-badge.js';
 import { AskedTable, type TableColumn } from '../../parts/table/table.js';
 import { Time } from '../../parts/time.js';
-import { useAsked, useServices } from '../../services/services.js';
+import { useGot, useServices } from '../../services/services.js';
 import { LastUse } from './last-use.js';
 import { text } from './text.js';
 
@@ -31,7 +31,7 @@ const COLUMNS: readonly TableColumn<ListedSession>[] = [
 
 export function SessionsTab() {
   const { api, session, toasts } = useServices();
-  const asked = useAsked((one, signal) => one.get<ListedSession[]>('/sessions', { signal }), []);
+  const asked = useGot<ListedSession[]>('/sessions', []);
   const seesAll = session.can('ALL') && session.isUnrestricted;
   const revoke = async ({ id, isCurrent }: ListedSession): Promise<void> => {
     if (isCurrent) return await session.signOut();

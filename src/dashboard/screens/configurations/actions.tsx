@@ -6,7 +6,7 @@ import type { Topics } from '../../../watch-client/topics.js';
 import { apiPath } from '../../api/api-client.js';
 import { Button } from '../../parts/button.js';
 import { Confirm, ConfirmButton, DialogButton, FormDialog } from '../../parts/dialog.js';
-import { TextInput } from '../../parts/form.js';
+import { TextInput, Tick } from '../../parts/form.js';
 import { useEntries, useServices } from '../../services/services.js';
 import { CreateDialog } from './create.js';
 import type { ConfigurationRow } from './rows.js';
@@ -100,16 +100,7 @@ function Scale({ entry: { name, configuration }, onClose }: DialogProps) {
         value={wanted}
       />
       {surplus.length > 0 && session.can('OPERATE') && (
-        <label class="inline">
-          <input
-            type="checkbox"
-            checked={doesEnd.value}
-            onChange={({ currentTarget }) => {
-              doesEnd.value = currentTarget.checked;
-            }}
-          />
-          {text.endSurplus(surplus.length)}
-        </label>
+        <Tick label={text.endSurplus(surplus.length)} value={doesEnd} />
       )}
     </FormDialog>
   );

@@ -9,7 +9,7 @@ import { Failure } from '../../parts/notes.js';
 import { AskedTable, type TableColumn } from '../../parts/table/table.js';
 import { text as parts } from '../../parts/text.js';
 import { Time } from '../../parts/time.js';
-import { useAsked, useServices } from '../../services/services.js';
+import { useGot, useServices } from '../../services/services.js';
 import { Differences } from './edit/review.js';
 import { text as texts } from './text.js';
 
@@ -39,10 +39,7 @@ interface HistoryTabProps {
 
 export function HistoryTab({ name, keys }: HistoryTabProps) {
   const { session } = useServices();
-  const asked = useAsked(
-    (api, signal) => api.get<PastContent[]>(apiPath('configurations', name, 'history'), { signal }),
-    [name, ...keys],
-  );
+  const asked = useGot<PastContent[]>(apiPath('configurations', name, 'history'), keys);
   const inForce = asked.value.value?.find(({ isInForce }) => isInForce);
   return (
     <AskedTable
@@ -107,13 +104,8 @@ function RollBack({ pair, onDone, onClose }: RollBackProps) {
 
 /** The fields that differ from what is in force. */
 function Difference({ name, from, to }: Pair) {
-  const asked = useAsked(
-    (api, signal) => {
-      const query = { from, to, values: true };
-      return api.get<ContentDiff>(apiPath('configurations', name, 'history', 'diff'), { signal, query });
-    },
-    [name, from, to],
-  );
+  const path = apiPath('configurations', name, 'history', 'diff');
+  const asked = useGot<ContentDiff>(path, [], { from, to, values: true });
   const { value, error } = asked.value;
   if (error !== null) return <Failure error={error} onRetry={asked.again} />;
   if (value === undefined) return <p class="quiet">{parts.loading}</p>;

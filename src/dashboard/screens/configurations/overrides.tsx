@@ -6,22 +6,18 @@ import { Button } from '../../parts/button.js';
 import { Fact, Panel } from '../../parts/page.js';
 import { Badge } from '../../parts/state-badge.js';
 import { Time } from '../../parts/time.js';
-import { useAsked, useServices } from '../../services/services.js';
+import { useGot, useServices } from '../../services/services.js';
 import { text } from './text.js';
 
-/** `revision`: of the content in force; another one asks anew. Shows nothing where there is no override. */
-export function OverridesPanel({
-  name,
-  revision,
-}: {
+interface OverridesPanelProps {
   readonly name: string;
   readonly revision: string | undefined;
-}) {
+}
+
+/** `revision`: of the content in force; another one asks anew. Shows nothing where there is no override. */
+export function OverridesPanel({ name, revision }: OverridesPanelProps) {
   const { api, session, toasts } = useServices();
-  const asked = useAsked(
-    (service, signal) => service.get<ListedOverrides>('/configuration-overrides', { signal }),
-    [name, revision],
-  );
+  const asked = useGot<ListedOverrides>('/configuration-overrides', [name, revision]);
   const all = asked.value.value?.overrides.filter((one) => one.configurationName === name) ?? [];
   const fields = all.filter(({ field }) => field !== null);
   if (all.length === 0) return null;

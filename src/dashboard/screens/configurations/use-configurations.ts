@@ -3,7 +3,7 @@
  * few seconds.
  */
 import type { ConfigurationDirectory } from '../../../operations/configuration-file-list.js';
-import { useAsked, useEntries, useRound, useTopic } from '../../services/services.js';
+import { useEntries, useGot, useRound, useTopic } from '../../services/services.js';
 import { rowsOf } from './rows.js';
 
 export function useConfigurations() {
@@ -12,10 +12,8 @@ export function useConfigurations() {
   const health = useEntries('health');
   const isHealthLoaded = useTopic('health').isLoaded.value;
   const round = useRound();
-  const asked = useAsked(
-    (api, signal) => api.get<ConfigurationDirectory>('/configuration-files/directory', { signal }),
-    [round, version.value],
-  );
+  const path = '/configuration-files/directory';
+  const asked = useGot<ConfigurationDirectory>(path, [round, version.value]);
   const { value: directory = null, error } = asked.value;
   return {
     rows: rowsOf({ entries, health: health.values(), directory }),

@@ -12,7 +12,7 @@ import { Failure } from '../../parts/notes.js';
 import { Fact, Panel } from '../../parts/page.js';
 import { Time } from '../../parts/time.js';
 import { hrefOf } from '../../router/place.js';
-import { useAsked, useRound } from '../../services/services.js';
+import { useGot, useRound } from '../../services/services.js';
 import { text } from './text.js';
 
 export function DetailsPanel({ instance }: { readonly instance: InstanceInfo }) {
@@ -27,10 +27,8 @@ export function DetailsPanel({ instance }: { readonly instance: InstanceInfo }) 
 function InstanceFacts({ instance }: { readonly instance: InstanceInfo }) {
   const { id, configurationName, allocatedCpu, processPid, createdAt, wrapperNodeId: node } = instance;
   const address = addressOf(instance);
-  const asked = useAsked(
-    (api, signal) => api.get<InstanceDetails>(apiPath('instances', id, 'details'), { signal }),
-    [id, instance.configurationRevision, useRound()],
-  );
+  const path = apiPath('instances', id, 'details');
+  const asked = useGot<InstanceDetails>(path, [instance.configurationRevision, useRound()]);
   const templates = asked.value.value?.templates ?? [];
   const ram = megabytes(instance.allocatedRamMB);
   return (
@@ -75,10 +73,8 @@ function InstanceFacts({ instance }: { readonly instance: InstanceInfo }) {
 
 function Environment({ instance }: { readonly instance: InstanceInfo }) {
   const { configurationName, configurationRevision } = instance;
-  const asked = useAsked(
-    (api, signal) => api.get<Configuration>(apiPath('configurations', configurationName), { signal }),
-    [configurationName, configurationRevision],
-  );
+  const path = apiPath('configurations', configurationName);
+  const asked = useGot<Configuration>(path, [configurationRevision]);
   const { value, error } = asked.value;
   const isRemoved = error instanceof ApiFailure && error.status === 404;
   const own = Object.entries<string | undefined>(value?.environmentVariables ?? {});

@@ -1,9 +1,9 @@
 /** Asks before a node is forgotten, and says what is lost with it. */
 import { useSignal } from '@preact/signals';
-import { useId } from 'preact/hooks';
 import type { ForgottenNode } from '../../../api/routes/node-operation-routes.js';
 import { apiPath } from '../../api/api-client.js';
 import { FormDialog } from '../../parts/dialog.js';
+import { Tick } from '../../parts/form.js';
 import { useServices } from '../../services/services.js';
 import { text } from './text.js';
 
@@ -29,36 +29,6 @@ export function ForgetDialog({ nodeId, onClose }: { readonly nodeId: string; rea
       <Tick label={text.force} hint={text.forceHint} value={isForced} />
       <Tick label={text.keepToken} hint={text.keepTokenHint} value={keepsToken} />
     </FormDialog>
-  );
-}
-
-function Tick({
-  label,
-  hint,
-  value,
-}: {
-  readonly label: string;
-  readonly hint: string;
-  readonly value: { value: boolean };
-}) {
-  const hintId = useId();
-  return (
-    <div class="tick">
-      <label>
-        <input
-          type="checkbox"
-          checked={value.value}
-          aria-describedby={hintId}
-          onChange={(event) => {
-            value.value = event.currentTarget.checked;
-          }}
-        />
-        {label}
-      </label>
-      <p id={hintId} class="quiet">
-        {hint}
-      </p>
-    </div>
   );
 }
 

@@ -10,7 +10,7 @@ import { Icon } from '../../parts/icon.js';
 import { Sparkline } from '../../parts/usage/sparkline.js';
 import { isKnown } from '../../parts/usage/usage-charts.js';
 import { hrefOf } from '../../router/place.js';
-import { useAsked, useEntries, useRound } from '../../services/services.js';
+import { useEntries, useGot, useRound } from '../../services/services.js';
 import { iconOf } from './attention.js';
 import { text } from './text.js';
 
@@ -44,10 +44,8 @@ export function Wall({ configurations }: { readonly configurations: Iterable<Con
 
 /** The players of each configuration over the past hours, or its CPU where players are not known. */
 function useLines(): ReadonlyMap<string, NonNullable<TileProps['line']>> {
-  const asked = useAsked(
-    (api, signal) => api.get<ShownUsage>('/usage', { signal, query: { by: 'configuration', range: '6h' } }),
-    [useRound(LINES_EVERY_MS)],
-  );
+  const query = { by: 'configuration', range: '6h' };
+  const asked = useGot<ShownUsage>('/usage', [useRound(LINES_EVERY_MS)], query);
   return new Map(
     asked.value.value?.series.map((one) => [
       one.configuration ?? '',

@@ -2,7 +2,7 @@
 import { useSignal } from '@preact/signals';
 import { Button } from '../../parts/button.js';
 import { Dialog, FormDialog } from '../../parts/dialog.js';
-import { TextInput } from '../../parts/form.js';
+import { TextInput, Tick } from '../../parts/form.js';
 import { Meter } from '../../parts/meter.js';
 import { text as parts } from '../../parts/text.js';
 import { visibleText } from '../../parts/words/visible-text.js';
@@ -50,18 +50,7 @@ export function UploadDialog(props: UploadDialogProps) {
       onClose={onClose}
     >
       <PlanList plan={plan} />
-      {chosen.some(({ path }) => isZip(path)) && (
-        <label class="upload-unpack">
-          <input
-            type="checkbox"
-            checked={unpacksZips.value}
-            onChange={() => {
-              unpacksZips.value = !unpacksZips.value;
-            }}
-          />
-          {text.unpack}
-        </label>
-      )}
+      {chosen.some(({ path }) => isZip(path)) && <Tick label={text.unpack} value={unpacksZips} />}
       {plan.some((one) => one.do !== 'unpack') && (
         <TextInput label={text.into} hint={text.intoHint} value={into} isMono />
       )}

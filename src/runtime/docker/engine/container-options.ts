@@ -43,10 +43,7 @@ export function containerOptions(facts: ContainerFacts) {
   return {
     name: containerName(facts.rootId, spec),
     Image: settings.image,
-    ...(settings.dockerEntrypoint === 'shell' && {
-      Entrypoint: ['/bin/sh', '-c'],
-      Cmd: [spec.command],
-    }),
+    ...(settings.dockerEntrypoint === 'shell' && { Entrypoint: ['/bin/sh', '-c'], Cmd: [spec.command] }),
     ...(user !== undefined && { User: user }),
     Env: Object.entries(spec.environment).map(([name, value]) => `${name}=${value}`),
     WorkingDir: settings.dockerWorkdir,
@@ -68,14 +65,7 @@ function hostConfig({ spec, settings, network, log, hasInit }: ContainerFacts, b
       { Type: 'bind', Source: spec.workingDirectory, Target: settings.dockerWorkdir },
       ...(spec.apiAuthority === undefined
         ? []
-        : [
-            {
-              Type: 'bind',
-              Source: spec.apiAuthority,
-              Target: AUTHORITY_IN_CONTAINER,
-              ReadOnly: true,
-            },
-          ]),
+        : [{ Type: 'bind', Source: spec.apiAuthority, Target: AUTHORITY_IN_CONTAINER, ReadOnly: true }]),
     ],
     NetworkMode: network,
     PortBindings: bindings,

@@ -207,11 +207,7 @@ export class ScreenTool implements SessionTool {
       await promisify(execFile)(
         requireProgram('screen', this.#place.path),
         ['-S', `${server.pid}.${name}`, '-p', '0', ...words],
-        {
-          cwd: directory,
-          env: this.#environment(),
-          timeout: ANSWER_TIMEOUT_MS,
-        },
+        { cwd: directory, env: this.#environment(), timeout: ANSWER_TIMEOUT_MS },
       );
     } catch (error) {
       throw new Error(`screen ${words[0]} failed for session ${name}: ${wordsOf(error)}`, { cause: error });

@@ -8,13 +8,12 @@ import { useServices } from '../../../services/services.js';
 import { text } from '../text.js';
 import { type KeyForm, keyPayload, labelProblem, SCOPES } from './key-form.js';
 
-export function KeyDialog({
-  onMade,
-  onClose,
-}: {
+interface KeyDialogProps {
   readonly onMade: () => void;
   readonly onClose: () => void;
-}) {
+}
+
+export function KeyDialog({ onMade, onClose }: KeyDialogProps) {
   const { api } = useServices();
   const made = useSignal<CreatedKey | null>(null);
   const label = useSignal('');

@@ -6,14 +6,14 @@ import { Empty } from '../../../parts/notes.js';
 import { Badge } from '../../../parts/state-badge.js';
 import { AskedTable, type TableColumn } from '../../../parts/table/table.js';
 import { Time } from '../../../parts/time.js';
-import { useAsked, useServices } from '../../../services/services.js';
+import { useGot, useServices } from '../../../services/services.js';
 import { LastUse } from '../last-use.js';
 import { text } from '../text.js';
 import { KeyDialog } from './key-dialog.js';
 
 export function KeysTab() {
   const { api, session, toasts } = useServices();
-  const asked = useAsked((one, signal) => one.get<ListedKey[]>('/keys', { signal }), []);
+  const asked = useGot<ListedKey[]>('/keys', []);
   const mine = session.caller.value?.key ?? '';
   const canChange = session.can('ALL');
   const revoke = async (label: string): Promise<void> => {

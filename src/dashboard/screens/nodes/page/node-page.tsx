@@ -10,7 +10,7 @@ import { UsageCharts } from '../../../parts/usage/usage-charts.js';
 import { WhyPanel } from '../../../parts/why-panel.js';
 import { withCommands } from '../../../parts/words/with-commands.js';
 import { hrefOf } from '../../../router/place.js';
-import { useAsked, useRound, useServices, useTopic } from '../../../services/services.js';
+import { useGot, useRound, useServices, useTopic } from '../../../services/services.js';
 import type { AskedOfNodes } from '../asked.js';
 import { ForgetDialog } from '../forget-dialog.js';
 import type { NodeEntry } from '../node.js';
@@ -35,11 +35,7 @@ export function NodePage({ nodeId, asked }: { readonly nodeId: string; readonly 
 function Known({ node, asked }: { readonly node: NodeEntry; readonly asked: AskedOfNodes }) {
   const { session } = useServices();
   const { nodeId } = node;
-  const round = useRound();
-  const detail = useAsked(
-    (api, signal) => api.get<NodeDetail>(apiPath('cluster', 'nodes', nodeId), { signal }),
-    [nodeId, round],
-  );
+  const detail = useGot<NodeDetail>(apiPath('cluster', 'nodes', nodeId), [useRound()]);
   const { value, error } = detail.value;
   const canAct = session.can('ALL') && session.isUnrestricted;
   return (

@@ -9,13 +9,12 @@ import { useEntries, useServices } from '../../../services/services.js';
 import { text } from '../text.js';
 import { isLoopback, joinCommand } from './token-state.js';
 
-export function JoinDialog({
-  onMade,
-  onClose,
-}: {
+interface JoinDialogProps {
   readonly onMade: () => void;
   readonly onClose: () => void;
-}) {
+}
+
+export function JoinDialog({ onMade, onClose }: JoinDialogProps) {
   const { api } = useServices();
   const made = useSignal<CreatedJoinToken | null>(null);
   const label = useSignal('');

@@ -6,7 +6,7 @@ import { Empty } from '../../../parts/notes.js';
 import { Badge } from '../../../parts/state-badge.js';
 import { AskedTable, type TableColumn } from '../../../parts/table/table.js';
 import { Time } from '../../../parts/time.js';
-import { useAsked, useServices } from '../../../services/services.js';
+import { useGot, useServices } from '../../../services/services.js';
 import { text } from '../text.js';
 import { tokenState } from './token-state.js';
 
@@ -28,7 +28,7 @@ const COLUMNS: readonly TableColumn<JoinToken>[] = [
 /** `round`: changes when a token was made, so that the list is asked for again. */
 export function TokensTab({ round }: { readonly round: number }) {
   const { api, session, toasts } = useServices();
-  const asked = useAsked((one, signal) => one.get<JoinToken[]>('/cluster/tokens', { signal }), [round]);
+  const asked = useGot<JoinToken[]>('/cluster/tokens', [round]);
   const revoke = async (id: string): Promise<void> => {
     await api.delete(apiPath('cluster', 'tokens', id));
     toasts.done(text.revoked);
