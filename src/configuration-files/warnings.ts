@@ -72,10 +72,14 @@ function holdsPort(text: string): boolean {
   return !placeholdersIn(text, (name) => name === 'PORT').next().done;
 }
 
-function* ownNames({ properties, ports = {} }: Configuration): Generator<Problem> {
-  const variables = new Set(Object.keys(ports).map(portVariable));
-  for (const name of Object.keys(properties)) {
-    if (!isBuiltInVariable(name) && !variables.has(name)) continue;
+/** True for the names that Drover gives a value, with those of named ports. */
+function isOwnVariable(name: string, { ports = {} }: Configuration): boolean {
+  return isBuiltInVariable(name) || Object.keys(ports).some((port) => portVariable(port) === name);
+}
+
+function* ownNames(configuration: Configuration): Generator<Problem> {
+  const { properties } = configuration;
+  for (const name of Object.keys(properties).filter((one) => isOwnVariable(one, configuration))) {
     const message = `has no effect: %${name}% is a variable of Drover's own`;
     yield { path: ['properties', name], message, at: 'key' };
   }
@@ -89,12 +93,10 @@ function* hostAddressNames({ hostAddress = '', properties }: Configuration): Gen
   }
 }
 
-function* whereNothingIsReplaced({
-  stopCommand = '',
-  readiness,
-  properties,
-}: Configuration): Generator<Problem> {
-  const isVariable = (name: string): boolean => isBuiltInVariable(name) || Object.hasOwn(properties, name);
+function* whereNothingIsReplaced(configuration: Configuration): Generator<Problem> {
+  const { stopCommand = '', readiness, properties } = configuration;
+  const isVariable = (name: string): boolean =>
+    isOwnVariable(name, configuration) || Object.hasOwn(properties, name);
   const texts: readonly (readonly [path: readonly string[], text: string])[] = [
     [['stopCommand'], stopCommand],
     [['readiness', 'logLine'], readiness?.logLine ?? ''],

@@ -124,8 +124,7 @@ function numberFor(
   const had = ports.find((one) => one.name === name)?.port ?? 0;
   const isOldFree = had >= min && had <= max && (isKept || !isBusy(had)) && !isHeld(had, holder);
   if (isOldFree && !isLast) return had;
-  const range = { min, max, protocol: group[0]?.protocol ?? 'both' };
-  const free = ledger.freePort(nodeId, hostAddress, range, (port) => isBusy(port) || isHeld(port, ''));
+  const free = ledger.freePort(nodeId, hostAddress, need, (port) => isBusy(port) || isHeld(port, ''));
   if (free !== undefined || isOldFree) return free ?? had;
   return isRetried ? busyPorts.worthATry(nodeId, need, (port) => !isHeld(port, '')) : undefined;
 }

@@ -6,6 +6,7 @@
 import {
   type NamedPort,
   type NamedPorts,
+  type PortNeed,
   type PortProtocol,
   type Protocols,
   portsOf,
@@ -16,7 +17,7 @@ import { isSameValue } from '../../../src/model/plain/same-value.js';
 import { leftOfInstance } from '../../../src/state/left-of-record.js';
 import type { MirrorReader } from '../../../src/store/mirror.js';
 import type { FleetChanges } from './fleet-changes.js';
-import { countFree, HeldPorts, lowestFree, type PortRange } from './held-ports.js';
+import { countFree, HeldPorts, lowestFree } from './held-ports.js';
 
 interface NodeUse {
   readonly ramMB: number;
@@ -95,20 +96,15 @@ export class PlacementLedger {
   freePort(
     nodeId: string,
     hostAddress: string,
-    range: PortRange & { readonly protocol: Protocols },
+    need: PortNeed,
     isBusy: (port: number) => boolean,
   ): number | undefined {
-    return lowestFree(this.#portsOf(nodeId, hostAddress, range.protocol), range, isBusy);
+    return lowestFree(this.#portsOf(nodeId, hostAddress, need.protocol), need, isBusy);
   }
 
   /** How many ports of the range no instance holds on the node and under the host address; counted up to `most`. */
-  countFreePorts(
-    nodeId: string,
-    hostAddress: string,
-    range: PortRange & { readonly protocol: Protocols },
-    most: number,
-  ): number {
-    return countFree(this.#portsOf(nodeId, hostAddress, range.protocol), range, most);
+  countFreePorts(nodeId: string, hostAddress: string, need: PortNeed, most: number): number {
+    return countFree(this.#portsOf(nodeId, hostAddress, need.protocol), need, most);
   }
 
   isPromised(id: string): boolean {

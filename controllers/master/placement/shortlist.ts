@@ -149,12 +149,12 @@ export class Shortlist {
       const { freeRamMB, freeCpu } = this.#candidateOf(entry);
       let here = Math.min(Math.floor(freeRamMB / ramMB), cpu === 0 ? most : Math.floor(freeCpu / cpu));
       // The ports beside a port are not counted: fewer may fit.
-      for (const { name, min, max, group } of ports) {
+      for (const need of ports) {
         const host = hostAddressOf(configuration, node);
-        const range = { min, max, protocol: group[0]?.protocol ?? 'both' };
-        const left = portsLeft.get(`${name} ${host}`) ?? ledger.countFreePorts('', host, range, most);
-        here = Math.min(here, left, ledger.countFreePorts(nodeId, host, range, Math.min(here, left)));
-        portsLeft.set(`${name} ${host}`, left - here);
+        const key = `${need.name} ${host}`;
+        const left = portsLeft.get(key) ?? ledger.countFreePorts('', host, need, most);
+        here = Math.min(here, left, ledger.countFreePorts(nodeId, host, need, Math.min(here, left)));
+        portsLeft.set(key, left - here);
       }
       room += here;
     }

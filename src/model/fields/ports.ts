@@ -100,6 +100,7 @@ export interface PortNeed {
   readonly name: string;
   readonly min: number;
   readonly max: number;
+  readonly protocol: Protocols;
   /** The port itself comes first. Each port is `above` the number that is chosen. */
   readonly group: readonly { readonly name: string; readonly above: number; readonly protocol: Protocols }[];
 }
@@ -113,17 +114,16 @@ interface WantedPorts {
 export function portNeedsOf({ availablePorts, ports = {} }: WantedPorts): readonly PortNeed[] {
   const wanted = Object.entries(ports);
   const needs: PortNeed[] = wanted.flatMap(([name, { min, max, protocol }]) =>
-    min === undefined || max === undefined ? [] : [{ name, min, max, group: [{ name, above: 0, protocol }] }],
+    min === undefined || max === undefined
+      ? []
+      : [{ name, min, max, protocol, group: [{ name, above: 0, protocol }] }],
   );
   const beside = wanted.flatMap(([name, { min, next: above = 0, protocol }]) =>
     min === undefined ? [{ name, above, protocol }] : [],
   );
+  const main = { name: MAIN, protocol: 'both' } as const;
   if (availablePorts !== undefined)
-    needs.unshift({
-      name: MAIN,
-      ...availablePorts,
-      group: [{ name: MAIN, above: 0, protocol: 'both' }, ...beside],
-    });
+    needs.unshift({ ...main, ...availablePorts, group: [{ ...main, above: 0 }, ...beside] });
   return needs.toSorted((a, b) => a.max - a.min - (b.max - b.min));
 }
 

@@ -87,6 +87,7 @@ export class FencedInstallation implements Installation {
       ramMB: configuration.ramMB,
       cpu: configuration.cpu,
       port: assignment.port,
+      ports: assignment.ports,
     };
   }
 

@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { validateConfiguration } from '../../../src/configuration-files/parse.js';
 import { configurationSchema, unknownFields } from '../../../src/model/configuration.js';
+import { messageOf } from '../../../src/model/errors.js';
 import {
   isSamePort,
   ownPortsOf,
@@ -97,9 +98,16 @@ it('asks for main with its neighbours at once, and for the narrowest range first
     ports: { query: { next: 1, protocol: 'udp' }, rcon: { min: 27_020, max: 27_021 } },
   });
   expect(portNeedsOf({ ports, availablePorts })).toEqual([
-    { name: 'rcon', min: 27_020, max: 27_021, group: [{ name: 'rcon', above: 0, protocol: 'both' }] },
+    {
+      name: 'rcon',
+      min: 27_020,
+      max: 27_021,
+      protocol: 'both',
+      group: [{ name: 'rcon', above: 0, protocol: 'both' }],
+    },
     {
       name: 'main',
+      protocol: 'both',
       ...MAIN.availablePorts,
       group: [
         { name: 'main', above: 0, protocol: 'both' },
