@@ -94,13 +94,14 @@ function* hostAddressNames({ hostAddress = '', properties }: Configuration): Gen
 }
 
 function* whereNothingIsReplaced(configuration: Configuration): Generator<Problem> {
-  const { stopCommand = '', readiness, properties } = configuration;
+  const { stopCommand = '', readiness, liveness, properties } = configuration;
   const isVariable = (name: string): boolean =>
     isOwnVariable(name, configuration) || Object.hasOwn(properties, name);
   const texts: readonly (readonly [path: readonly string[], text: string])[] = [
     [['stopCommand'], stopCommand],
     [['readiness', 'logLine'], readiness?.logLine ?? ''],
     [['readiness', 'httpGet', 'path'], readiness?.httpGet?.path ?? ''],
+    [['liveness', 'httpGet', 'path'], liveness?.httpGet?.path ?? ''],
   ];
   for (const [path, text] of texts)
     for (const { name } of placeholdersIn(text, isVariable))

@@ -9,6 +9,7 @@ import { fileEditsSchema, workspacePathSchema } from './fields/file-edit.js';
 import { afterSchema, commandSchema, prepareSchema } from './fields/hooks.js';
 import { limitsSchema } from './fields/limits.js';
 import { ownPortFault, portFaults, wantedPortsSchema } from './fields/ports.js';
+import { livenessSchema } from './liveness.js';
 import { nameSchema, portSchema, runAsSchema } from './names.js';
 import { MAX_SERVICE_COUNT } from './plain/command-limits.js';
 import { DEFAULT_MINIMUM } from './plain/configuration-defaults.js';
@@ -119,6 +120,8 @@ const fieldsSchema = z.object({
   restartPolicy: restartPolicySchema.optional(),
   /** When an instance counts as ready. Absent: as soon as its process is up. */
   readiness: readinessSchema.optional(),
+  /** When an instance that was ready is still alive. Absent: as long as its process is up. */
+  liveness: livenessSchema.optional(),
   /** The lists of proxies that its instances stand in. Absent: none. */
   expose: exposeSchema.optional(),
   /** How a changed content reaches running instances. Absent: not at all. */
@@ -130,7 +133,7 @@ const fieldsSchema = z.object({
 });
 
 /** The fields that the node must know, because a node of an older version would pass them over in silence. */
-export const NODE_FIELDS = ['fileEdits', 'prepare', 'after', 'limits', 'ports'] as const;
+export const NODE_FIELDS = ['fileEdits', 'prepare', 'after', 'limits', 'liveness', 'ports'] as const;
 
 /** The fields of a content that its node does not know. `known`: the fields that the node named. */
 export function unknownFields(configuration: Configuration, known: readonly string[] = []): string[] {
@@ -153,7 +156,7 @@ const allFieldsSchema = fieldsSchema.extend({
 });
 
 export const configurationSchema = allFieldsSchema.superRefine((configuration, context) => {
-  const { readiness, runtime, stopTo } = configuration;
+  const { runtime, stopTo } = configuration;
   if (runtime === 'docker' && stopTo === 'all') {
     const message =
       'must be main: the runtime docker can signal the main process of a container alone; remove the field';
@@ -161,10 +164,12 @@ export const configurationSchema = allFieldsSchema.superRefine((configuration, c
   }
   for (const [path, message] of portFaults(configuration))
     context.addIssue({ code: 'custom', path, message });
-  const [path, asked] = (readiness && portField(readiness)) ?? [];
-  const message = asked === undefined ? undefined : ownPortFault(asked, configuration);
-  if (path !== undefined && message !== undefined)
-    context.addIssue({ code: 'custom', path: ['readiness', ...path], message });
+  for (const check of ['readiness', 'liveness'] as const) {
+    const [path, asked] = portField(configuration[check] ?? {}) ?? [];
+    const message = asked === undefined ? undefined : ownPortFault(asked, configuration);
+    if (path !== undefined && message !== undefined)
+      context.addIssue({ code: 'custom', path: [check, ...path], message });
+  }
   const { minimumServiceCount: minimum, maximumServiceCount: maximum } = configuration;
   if (maximum !== undefined && minimum > maximum) {
     const message = `must be at least minimumServiceCount (${minimum}; 1 where the field is missing): raise this or lower that`;

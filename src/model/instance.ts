@@ -32,6 +32,7 @@ export const reasonSchema = z.enum([
   'install-failed',
   'starting',
   'not-ready',
+  'not-alive',
   'start-failed',
   'exited',
   'stopping',

@@ -38,12 +38,14 @@ const httpGetSchema = z.strictObject({
   port: portOrOwnSchema.default(OWN_PORT),
 });
 
+/** The fields of a check at a port. */
+export const CHECKED_PORT = { tcpPort: portOrOwnSchema.optional(), httpGet: httpGetSchema.optional() };
+
 export const readinessSchema = z
   .strictObject({
     /** A text that a complete line of output must contain; escape sequences do not count. */
     logLine: logLineSchema.optional(),
-    tcpPort: portOrOwnSchema.optional(),
-    httpGet: httpGetSchema.optional(),
+    ...CHECKED_PORT,
     /** After this time the instance is reported as not ready. It is not stopped. */
     timeoutSeconds: z.int().min(1).max(86_400).default(60),
     /** The interval between two tries, for `tcpPort` and `httpGet`. */
@@ -54,15 +56,19 @@ export const readinessSchema = z
   });
 
 export type Readiness = z.output<typeof readinessSchema>;
+type PortCheck = Pick<Readiness, 'tcpPort' | 'httpGet'>;
 
-/** The field of `readiness` with a port, as path and value; undefined: it asks at none. */
-export function portField({ tcpPort, httpGet }: Readiness): [readonly string[], number | string] | undefined {
+/** The field of `readiness` or `liveness` with a port, as path and value; undefined: it asks at none. */
+export function portField({ tcpPort, httpGet }: PortCheck): [readonly string[], number | string] | undefined {
   if (tcpPort !== undefined) return [['tcpPort'], tcpPort];
   return httpGet && [['httpGet', 'port'], httpGet.port];
 }
 
 /** The condition that the check waits for, as words after `waiting for`. `own`: the ports of the instance. */
-export function readinessText({ logLine, tcpPort, httpGet }: Readiness, own: OwnPorts): string {
+export function readinessText(
+  { logLine, tcpPort, httpGet }: PortCheck & Pick<Readiness, 'logLine'>,
+  own: OwnPorts,
+): string {
   const number = (field: number | string): number | string => portNumber(field, own) ?? field;
   if (logLine !== undefined) return `a log line with ${JSON.stringify(logLine)}`;
   if (tcpPort !== undefined) return `TCP port ${number(tcpPort)} to accept connections`;

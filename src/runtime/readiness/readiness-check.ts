@@ -10,7 +10,7 @@ import type { RunId } from '../runtime.js';
 import { type Finding, localAddresses, tryHttp, tryTcp } from './port-check.js';
 
 /** How long one try may take. */
-const TRY_MS = 5000;
+export const TRY_MS = 5000;
 /** The pause after the first try; it doubles up to the interval. Most programs are up within a second. */
 const FIRST_PAUSE_MS = 100;
 
@@ -58,13 +58,23 @@ async function tryOnce(
   world: ReadinessWorld,
   signal: AbortSignal,
 ): Promise<Finding> {
-  const { readiness, hostAddress } = target;
-  const { logLine, tcpPort, httpGet } = readiness;
-  if (logLine !== undefined) return tryLog(target, logLine, world, signal);
-  const port = portNumber(tcpPort ?? httpGet?.port ?? OWN_PORT, target);
+  const { logLine } = target.readiness;
+  return logLine === undefined
+    ? tryPort(target.readiness, target, world.clock, signal)
+    : tryLog(target, logLine, world, signal);
+}
+
+/** A single try at a port, 5 s at most. `own`: the instance's ports. */
+export async function tryPort(
+  { tcpPort, httpGet }: Pick<Readiness, 'tcpPort' | 'httpGet'>,
+  { hostAddress, ...own }: OwnPorts & Pick<ReadinessTarget, 'hostAddress'>,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<Finding> {
+  const port = portNumber(tcpPort ?? httpGet?.port ?? OWN_PORT, own);
   if (port === null) return 'it has no port';
   const addresses = localAddresses(hostAddress);
-  return withinTime(world.clock, signal, (ended) =>
+  return withinTime(clock, signal, (ended) =>
     httpGet === undefined
       ? tryTcp(port, addresses, ended)
       : tryHttp({ port, path: httpGet.path }, addresses, ended),
@@ -105,11 +115,12 @@ export async function findLine(
   return false;
 }
 
-async function withinTime(
+/** Calls `attempt` with a signal that aborts after 5 s, and when `signal` does. */
+export async function withinTime<T>(
   clock: Clock,
   signal: AbortSignal,
-  attempt: (signal: AbortSignal) => Promise<Finding>,
-): Promise<Finding> {
+  attempt: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
   const late = new AbortController();
   const timer = clock.setTimer(TRY_MS, () => late.abort());
   try {
