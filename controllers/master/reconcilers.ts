@@ -71,6 +71,8 @@ interface ReconcilerWakes {
   readonly onPlaceFreed: () => void;
   /** Asks placement to look at an instance. */
   readonly lookAtPlace: (id: string) => void;
+  /** See `NoticesOptions`. */
+  readonly lookAtWebhook: (name: string) => void;
   /** See `WaitingOptions`. */
   readonly isPlaceRetried: (id: string) => boolean;
 }
@@ -172,6 +174,7 @@ export function buildReconcilers(options: ReconcilersOptions, wakes: ReconcilerW
     notices: new Notices({
       ...options,
       ...state,
+      lookAtWebhook: wakes.lookAtWebhook,
       readWebhooks: options.readWebhooks ?? (async () => new Map()),
     }),
     contents: new Contents({ ...state, updates, logger }),

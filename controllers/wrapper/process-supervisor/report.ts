@@ -40,6 +40,7 @@ export function describe(facts: SupervisorFacts): Report | undefined {
   return {
     id: facts.id,
     restartToken: handle.restartToken,
+    ...(facts.desired && { revision: facts.desired.assignment.revision }),
     ...said,
     ...warningOf(handle),
     ...installedOf(handle),

@@ -4,9 +4,14 @@ import type { ConcernFacts } from '../../../explain/concerns.js';
 import type { ClusterStatus } from '../../../operations/cluster-status.js';
 import type { Api } from '../../api/api-client.js';
 
-export type ClusterState = Pick<ConcernFacts, 'brokenFiles' | 'unreadableRecords' | 'certificateProblem'>;
+export type ClusterState = Omit<ConcernFacts, 'configurations' | 'nodes'>;
 
-export const NOT_READ: ClusterState = { brokenFiles: [], unreadableRecords: [], certificateProblem: null };
+export const NOT_READ: ClusterState = {
+  brokenFiles: [],
+  undelivered: [],
+  unreadableRecords: [],
+  certificateProblem: null,
+};
 
 /** Throws ApiFailure. */
 export async function readClusterState(
