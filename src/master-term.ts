@@ -17,7 +17,7 @@ import type { UsageBook } from './channel/master/usage-book.js';
 import type { MessageOf } from './channel/protocol/messages.js';
 import type { InstanceStreams } from './channel/services/instance-streams.js';
 import { type TreeServer, templateServices } from './channel/services/template-relay.js';
-import { playerServices } from './channel/services/usage-day.js';
+import { programServices } from './channel/services/usage-day.js';
 import type { Leadership, Term } from './leadership/leadership.js';
 import type { Configuration, ConfigurationRecord } from './model/configuration.js';
 import type { NodeRecord } from './model/node.js';
@@ -185,7 +185,10 @@ export class MasterTerm {
       ...(epoch > 0 && { elected: { epoch, masters: () => leadership.masters() } }),
       services: {
         ...templateServices(templates),
-        ...playerServices((id) => state.instances.get(id)?.value.status.players ?? null),
+        ...programServices({
+          playersOf: (id) => state.instances.get(id)?.value.status.players ?? null,
+          silenceOf: (id) => beats.silenceOfProgram(id),
+        }),
       },
       logger,
       clock,

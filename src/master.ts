@@ -67,7 +67,7 @@ export class Master implements Part {
     this.state = new MasterState(store, logger);
     this.holdings = new Holdings(this.state.instances);
     this.beats = new BeatBook(clock);
-    this.writer = new InstanceWriter({ ...this.state, clock });
+    this.writer = new InstanceWriter({ ...this.state, clock, beats: this.beats });
     this.nodeWriter = this.#buildNodeWriter();
     this.rolloutWriter = new RolloutWriter({ ...this.state, clock });
     this.streams = new InstanceStreams((nodeId) => this.callsOf(nodeId));

@@ -9,10 +9,10 @@ import { owedHook } from '../controllers/wrapper/process-supervisor/hooks.js';
 import { buildWrapperControllers, type WrapperControllers } from '../controllers/wrapper/register.js';
 import { wrapperServices } from '../controllers/wrapper/services.js';
 import type { Services } from './channel/protocol/calls.js';
-import { askForPlayers } from './channel/services/usage-day.js';
+import { askOfPrograms } from './channel/services/usage-day.js';
 import { Link, type LinkOptions } from './channel/wrapper/link.js';
-import type { TimerHandle } from './loop/clock.js';
 import type { Part } from './loop/lifecycle.js';
+import { pause } from './loop/pause.js';
 import type { InstanceState } from './model/instance.js';
 import type { RuntimeOffer } from './model/node.js';
 import { DesiredCopy, type OlderMaster } from './node/desired-copy.js';
@@ -193,12 +193,10 @@ export class Wrapper implements Part {
    * to write.
    */
   async #untilReported(): Promise<void> {
-    let timer: TimerHandle | undefined;
-    const isTooLate = new Promise<void>((resolve) => {
-      timer = this.#options.clock.setTimer(LAST_REPORTS_MS, resolve);
-    });
+    const late = new AbortController();
+    const isTooLate = pause(this.#options.clock, LAST_REPORTS_MS, late.signal);
     await Promise.race([this.whenIdle().then(() => this.#parts.outbox.whenEmpty()), isTooLate]);
-    timer?.cancel();
+    late.abort();
   }
 
   /** The usage of each instance that lives or is started again, as last measured. */
@@ -217,7 +215,9 @@ export class Wrapper implements Part {
   /** Asks the master for the players of instances; none while the node is not connected. Rejects after 5 s. */
   async players(ids: readonly string[]): Promise<ReadonlyMap<string, number>> {
     const calls = this.#parts.calls();
-    return calls === undefined ? new Map() : askForPlayers(calls, ids, AbortSignal.timeout(PLAYERS_MS));
+    return calls === undefined
+      ? new Map()
+      : askOfPrograms(calls, 'players-of', ids, AbortSignal.timeout(PLAYERS_MS));
   }
 
   /** The node's status, for a person on this machine. */

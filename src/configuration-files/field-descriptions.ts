@@ -32,6 +32,7 @@ expose: {"host", "path", "leaveSeconds"}: what proxies learn of its instances, a
 stopTimeoutSeconds: from the beginning of a stop to SIGKILL; 0 to 3600; 0: SIGKILL at once
 restartPolicy: when Drover starts it again after it ended by itself: always, on-failure (not after exit code 0), never
 readiness: when it counts as ready; without it, as soon as the process is up
+liveness: when it is still alive after it was ready; without it, as long as its process is up
 update: how an edit reaches the instances that run; without it, it does not
 schedules: what is done at which times: at most 16
 windows: the times in which more instances are kept than minimumServiceCount: at most 16
@@ -43,6 +44,8 @@ availablePorts.min: the first port of the range; at most max
 availablePorts.max: the last port of the range
 readiness.httpGet.path: the path that is asked, with its query; it begins with /
 readiness.httpGet.port: the port that is asked: a number, or "%PORT%", the instance's own
+liveness.httpGet.path: the path that is asked, with its query; it begins with /
+liveness.httpGet.port: the port that is asked: a number, or "%PORT%", the instance's own
 readiness.logLine: the run has written a whole line that holds this text. * stands for any characters, everything else for itself; colours do not count. At most 200 characters, looked for in the first 8,192 of a line, and in what stands behind its last carriage return, as behind a progress bar
 readiness.tcpPort: this port accepts a connection: a number, or "%PORT%" for the instance's own
 readiness.httpGet: GET of its path at its port (default "%PORT%") is answered with 2xx or 3xx, within 5 s. Redirects are not followed, the body is not read
@@ -70,6 +73,13 @@ prepare.when: only in prepare. start (default): before every start. install: in 
 after.when: only in prepare. start (default): before every start. install: in a directory that is new. A static instance runs it again when one of its templates or one of these commands has changed
 limits.pids: the most processes and threads at a time, all together; without it 4096. At the limit the system refuses to start more
 limits.nofile: the most open files of each process: one number, or {"soft": 1024, "hard": 65536}; 64 to 1,048,576. Without it 1024, which a program may raise to Drover's own hard limit
+liveness.httpGet: GET of its path at its port (default "%PORT%") is answered with 2xx or 3xx, within 5 s
+liveness.tcpPort: this port accepts a connection: a number, or "%PORT%" for the instance's own
+liveness.heartbeatSeconds: the last PUT state of the instance, with any state, is younger than so long; 1 to 86,400
+liveness.logSilenceSeconds: its log got a line within so long; 1 to 86,400
+liveness.intervalSeconds: not a check: the time from one look to the next (default 10; 0.1 to 3600)
+liveness.failures: not a check: how many looks in a row must fail (default 3; 1 to 100)
+liveness.do: not a check. restart (default): the instance is ended and starts again. report: it is only said
 schedules.name: a name of its own in this list
 schedules.cron: five fields: minute, hour, day of the month, month, day of the week
 schedules.zone: the time zone of cron, such as Europe/Berlin

@@ -89,6 +89,7 @@ function* hostAddressNames({ hostAddress = '', properties }: Configuration): Gen
 function* whereNothingIsReplaced({
   stopCommand = '',
   readiness,
+  liveness,
   properties,
 }: Configuration): Generator<Problem> {
   const isVariable = (name: string): boolean => isBuiltInVariable(name) || Object.hasOwn(properties, name);
@@ -96,6 +97,7 @@ function* whereNothingIsReplaced({
     [['stopCommand'], stopCommand],
     [['readiness', 'logLine'], readiness?.logLine ?? ''],
     [['readiness', 'httpGet', 'path'], readiness?.httpGet?.path ?? ''],
+    [['liveness', 'httpGet', 'path'], liveness?.httpGet?.path ?? ''],
   ];
   for (const [path, text] of texts)
     for (const { name } of placeholdersIn(text, isVariable))

@@ -57,11 +57,15 @@ function unsure(_facts: InstanceFacts, seen: InstanceDescription): Story | undef
     : undefined;
 }
 
-function ending(_facts: InstanceFacts, { goal, pid, stop }: InstanceDescription): Story | undefined {
+function ending(
+  _facts: InstanceFacts,
+  { goal, pid, stop, notAlive }: InstanceDescription,
+): Story | undefined {
   if (pid === null) return undefined;
   if (stop === null)
     return goal === 'run' ? undefined : { says: 'is about to be told to end', next: afterEnd(goal) };
-  const what = goal === 'restart' || goal === 'run' ? 'is being restarted' : 'is being stopped';
+  const doing = goal === 'restart' || goal === 'run' ? 'is being restarted' : 'is being stopped';
+  const what = notAlive === null ? doing : `${doing} (${notAlive})`;
   const waits = waiting(stop);
   if (waits !== undefined)
     return { says: `${what}: ${waits}`, next: join('It is sent as soon as that is mended.', afterEnd(goal)) };
@@ -160,7 +164,9 @@ function up({ record }: InstanceFacts, seen: InstanceDescription): Story | undef
   if (seen.pid === null) return undefined;
   const { state, reason } = record.status;
   const since = seen.upForMs === null ? '' : `, up for ${durationText(seen.upForMs)}`;
-  if (seen.readiness !== null && state !== 'ONLINE') return notReady(record, seen, seen.readiness);
+  if (seen.readiness !== null && state !== 'ONLINE')
+    return notAsWanted(record, seen, seen.readiness.reason, seen.readiness.message);
+  if (seen.notAlive !== null) return notAsWanted(record, seen, 'not-alive', seen.notAlive);
   if (state === 'ONLINE') return online(record, seen);
   return reason === 'reported'
     ? {
@@ -170,19 +176,24 @@ function up({ record }: InstanceFacts, seen: InstanceDescription): Story | undef
     : { says: `runs (${runText(seen.pid)}${since}), which its node is about to report` };
 }
 
-function notReady(
+/** The story of a process that is up, and not ready or not alive. */
+function notAsWanted(
   { id, configurationName, status }: InstanceFacts['record'],
   { pid, upForMs }: InstanceDescription,
-  { reason, message }: NonNullable<InstanceDescription['readiness']>,
+  reason: 'starting' | 'not-ready' | 'not-alive',
+  message: string,
 ): Story {
   const since = upForMs === null ? '' : ` for ${durationText(upForMs)}`;
   const says = `is up${since} (${runText(pid ?? NO_HOST_PID)}) and ${status.state}: ${message}`;
-  const next = 'It is ONLINE as soon as that holds; it is not ended for being late.';
+  const isReady = reason === 'not-alive';
+  const next = isReady
+    ? 'It counts as alive as soon as a look succeeds.'
+    : 'It is ONLINE as soon as that holds; it is not ended for being late.';
   if (reason === 'starting') return { says, next };
   return {
     says,
     next,
-    advice: `Its last lines say more (\`instance logs ${id}\`); or readiness of ${configurationName} asks for the wrong thing. \`instance restart ${id}\` starts it anew.`,
+    advice: `Its last lines say more (\`instance logs ${id}\`); or ${isReady ? 'liveness' : 'readiness'} of ${configurationName} asks for the wrong thing. \`instance restart ${id}\` starts it anew.`,
   };
 }
 

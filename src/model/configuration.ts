@@ -8,6 +8,7 @@ import { exposeSchema } from './fields/expose.js';
 import { fileEditsSchema, workspacePathSchema } from './fields/file-edit.js';
 import { afterSchema, commandSchema, prepareSchema } from './fields/hooks.js';
 import { limitsSchema } from './fields/limits.js';
+import { livenessSchema } from './liveness.js';
 import { nameSchema, portSchema, runAsSchema } from './names.js';
 import { MAX_SERVICE_COUNT } from './plain/command-limits.js';
 import { DEFAULT_MINIMUM } from './plain/configuration-defaults.js';
@@ -116,6 +117,8 @@ const fieldsSchema = z.object({
   restartPolicy: restartPolicySchema.optional(),
   /** When an instance counts as ready. Absent: as soon as its process is up. */
   readiness: readinessSchema.optional(),
+  /** When an instance that was ready is still alive. Absent: as long as its process is up. */
+  liveness: livenessSchema.optional(),
   /** The lists of proxies that its instances stand in. Absent: none. */
   expose: exposeSchema.optional(),
   /** How a changed content reaches running instances. Absent: not at all. */
@@ -127,7 +130,7 @@ const fieldsSchema = z.object({
 });
 
 /** The fields that the node must know, because a node of an older version would pass them over in silence. */
-export const NODE_FIELDS = ['fileEdits', 'prepare', 'after', 'limits'] as const;
+export const NODE_FIELDS = ['fileEdits', 'prepare', 'after', 'limits', 'liveness'] as const;
 
 /** The fields of a content that its node does not know. `known`: the fields that the node named. */
 export function unknownFields(configuration: Configuration, known: readonly string[] = []): string[] {
@@ -150,16 +153,17 @@ const allFieldsSchema = fieldsSchema.extend({
 });
 
 export const configurationSchema = allFieldsSchema.superRefine((configuration, context) => {
-  const { readiness, availablePorts, runtime, stopTo } = configuration;
+  const { availablePorts, runtime, stopTo } = configuration;
   if (runtime === 'docker' && stopTo === 'all') {
     const message =
       'must be main: the runtime docker can signal the main process of a container alone; remove the field';
     context.addIssue({ code: 'custom', path: ['stopTo'], message });
   }
-  const field = readiness === undefined ? undefined : ownPortField(readiness);
-  if (field !== undefined && availablePorts === undefined) {
+  for (const check of ['readiness', 'liveness'] as const) {
+    const field = ownPortField(configuration[check] ?? {});
+    if (field === undefined || availablePorts !== undefined) continue;
     const message = 'must be a number, because without availablePorts the instance has no port of its own';
-    context.addIssue({ code: 'custom', path: ['readiness', ...field], message });
+    context.addIssue({ code: 'custom', path: [check, ...field], message });
   }
   const { minimumServiceCount: minimum, maximumServiceCount: maximum } = configuration;
   if (maximum !== undefined && minimum > maximum) {

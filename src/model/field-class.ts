@@ -86,8 +86,9 @@ const CLASSES: { readonly [Field in keyof Required<Configuration>]: Judge } = {
   expose: 'live',
   // The node reads the field when the process has ended.
   restartPolicy: 'live',
-  // The node checks the readiness from outside the process.
+  // The node checks both from outside the process.
   readiness: 'live',
+  liveness: 'live',
   // The rollout that brings the change reads the field.
   update: 'live',
   // The controllers read both fields.

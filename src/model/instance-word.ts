@@ -5,7 +5,7 @@ import { hasFinished, type InstanceRecord, isServing, type Reason } from './inst
 export type InstanceWord =
   /** It runs and does its work. */
   | 'online'
-  /** It ends again and again and has not been up for 60 s since, or cannot be started or get ready. */
+  /** It ends again and again and has not been up for 60 s since, cannot be started or get ready, or is not alive. */
   | 'failing'
   /** No node takes it. */
   | 'unplaced'
@@ -18,10 +18,11 @@ export type InstanceWord =
   /** It is on its way, or its node is away. */
   | 'starting';
 
-/** Reasons that no second try mends by itself, so that even a first one is told. */
+/** Reasons that no second try mends by itself, or that nobody asked for, so that even a first one is told. */
 export const CANNOT_START: ReadonlySet<Reason | null> = new Set([
   'start-failed',
   'not-ready',
+  'not-alive',
   'install-failed',
   'template-missing',
   'port-busy',

@@ -31,6 +31,7 @@ export const reasonSchema = z.enum([
   'install-failed',
   'starting',
   'not-ready',
+  'not-alive',
   'start-failed',
   'exited',
   'stopping',

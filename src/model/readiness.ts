@@ -33,12 +33,14 @@ const httpGetSchema = z.strictObject({
   port: portOrOwnSchema.default(OWN_PORT),
 });
 
+/** The fields of a check at a port. */
+export const CHECKED_PORT = { tcpPort: portOrOwnSchema.optional(), httpGet: httpGetSchema.optional() };
+
 export const readinessSchema = z
   .strictObject({
     /** A text that a complete line of output must contain; escape sequences do not count. */
     logLine: logLineSchema.optional(),
-    tcpPort: portOrOwnSchema.optional(),
-    httpGet: httpGetSchema.optional(),
+    ...CHECKED_PORT,
     /** After this time the instance is reported as not ready. It is not stopped. */
     timeoutSeconds: z.int().min(1).max(86_400).default(60),
     /** The interval between two tries, for `tcpPort` and `httpGet`. */
@@ -49,18 +51,22 @@ export const readinessSchema = z
   });
 
 export type Readiness = z.output<typeof readinessSchema>;
+type PortCheck = Pick<Readiness, 'tcpPort' | 'httpGet'>;
 
 /**
- * The path of the field of `readiness` that uses the instance's own port, so that the configuration must have
+ * The path of the field of `readiness` or `liveness` that uses the instance's own port, so that the configuration must have
  * `availablePorts`; undefined: none does.
  */
-export function ownPortField({ tcpPort, httpGet }: Readiness): readonly string[] | undefined {
+export function ownPortField({ tcpPort, httpGet }: PortCheck): readonly string[] | undefined {
   if (tcpPort === OWN_PORT) return ['tcpPort'];
   return httpGet?.port === OWN_PORT ? ['httpGet', 'port'] : undefined;
 }
 
 /** The condition that the check waits for, as words after `waiting for`. `port` is the instance's own. */
-export function readinessText({ logLine, tcpPort, httpGet }: Readiness, port: number | null): string {
+export function readinessText(
+  { logLine, tcpPort, httpGet }: PortCheck & Pick<Readiness, 'logLine'>,
+  port: number | null,
+): string {
   const number = (field: number | typeof OWN_PORT): number | string =>
     field === OWN_PORT ? (port ?? field) : field;
   if (logLine !== undefined) return `a log line with ${JSON.stringify(logLine)}`;

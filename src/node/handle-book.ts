@@ -146,6 +146,7 @@ function recordOf(handle: Handle): HandleRecord {
     isFound: handle.isFound,
     listens: handle.listens,
     hooks: handle.hooks,
+    givenUp: handle.givenUp,
     installed: handle.installed,
     isPrepared: isPrepared(handle),
     process: processOf(handle),

@@ -76,6 +76,9 @@ const hooksSchema = z.object({
 });
 const NO_HOOKS = { present: null, done: 0, preparedFor: null, owed: null, runs: 0 };
 
+/** The run that is ended because it was not alive, and the cause in words. */
+const givenUpSchema = z.object({ run: z.int(), cause: z.string() });
+
 /** The result of the look at the port of one run. */
 const listensSchema = z.object({
   run: z.int(),
@@ -134,6 +137,8 @@ export const handleRecordSchema = z.object({
   /** The result of the look at the port of a run; null: there was no look yet. */
   listens: listensSchema.nullable().default(null),
   hooks: hooksSchema.readonly().default(NO_HOOKS),
+  /** Null: no run was given up, or only an earlier one. */
+  givenUp: givenUpSchema.nullable().default(null),
   /** The last complete install; null before the first install, and for instances without templates. */
   installed: installedSchema.readonly().nullable(),
 });
@@ -282,6 +287,7 @@ export function newHandle(
     isFound: null,
     listens: null,
     hooks: NO_HOOKS,
+    givenUp: null,
     installed: null,
   };
 }
@@ -289,6 +295,11 @@ export function newHandle(
 /** The hook that the present run is; null: the run is of the command. */
 export function hookOf({ hooks: { present }, run }: Handle): Handle['hooks']['present'] {
   return present?.run === run ? present : null;
+}
+
+/** Why the present run is ended, though it is wanted: it was not alive. Null: it is not. */
+export function givenUpFor({ givenUp, run }: Handle): string | null {
+  return givenUp?.run === run ? givenUp.cause : null;
 }
 
 /** The live process or container, or null. */

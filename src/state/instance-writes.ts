@@ -18,6 +18,8 @@ interface InstanceWriterOptions {
   readonly instanceRecords: RecordSet<InstanceRecord>;
   readonly clock: Pick<Clock, 'now'>;
   readonly nodes: MirrorReader<NodeRecord>;
+  /** Remembers when the program of an instance was heard of. Absent: nobody asks. */
+  readonly beats?: { heardProgram(id: string): void };
 }
 
 export class InstanceWriter {
@@ -65,6 +67,7 @@ export class InstanceWriter {
    */
   async reportState(id: string, report: StateReport): Promise<InstanceRecord> {
     this.#visible(id);
+    this.#options.beats?.heardProgram(id);
     const now = this.#options.clock.now();
     const next = await modify(this.#records, id, (record) =>
       record.desired.goal === 'remove' ? undefined : reported(record, report, now),

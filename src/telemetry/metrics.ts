@@ -100,6 +100,12 @@ export class Metrics {
     labelNames: ['configuration'],
     registers: [this.namingRegistry],
   });
+  readonly notAlive = new Counter({
+    name: 'drover_instance_not_alive_total',
+    help: 'Runs of instances that were found not alive, as liveness says.',
+    labelNames: ['configuration'],
+    registers: [this.namingRegistry],
+  });
   readonly placementFailures = new Counter({
     name: 'drover_placement_failures_total',
     help: 'Placement passes that found no node, once per reason a node was refused for.',

@@ -36,6 +36,8 @@ const STOP_PATIENCE_MS = 90_000;
 /** A write of one of several masters without an answer may still take effect for so long. */
 const UNKNOWN_FOR_MS = 20_000;
 const APPLY_AGAIN_MS = 1000;
+/** How often a program prints a line. */
+const TICK_MS = 5000;
 /** A write of one of several masters waits so long for an answer (`WRITE_MS` of term-writer.ts), and the next one waits for it. */
 const UNANSWERED_MS = 2000;
 
@@ -73,6 +75,8 @@ export class Fleet {
   readonly #logger: Logger;
   /** Instances whose processes end as soon as they have started. */
   readonly #looping = new Set<string>();
+  /** The starts of programs that hang, or have hung. */
+  readonly #hung = new Set<StartSpec>();
   readonly #onStarted: ((id: string) => void)[] = [];
   #lives = 0;
   #ids = 0;
@@ -99,6 +103,7 @@ export class Fleet {
       fullUntil: (nodeId) => this.machines.get(nodeId)?.disk.fullUntil ?? Number.NEGATIVE_INFINITY,
       isInterrupted: (nodeId) => this.daemons.get(nodeId)?.isInterrupted === true,
       mayBePast: (at) => this.#mayBePast(at),
+      hasHung: (spec) => this.#hung.has(spec),
       whenGivenUp: (error, close) => this.#whenGivenUp(error, close),
       disturbances: (withinMs) => this.troubles.disturbances(withinMs),
       unansweredMs: this.masters === undefined ? 0 : UNANSWERED_MS,
@@ -281,6 +286,13 @@ export class Fleet {
     this.trace.note(machine.nodeId, () => `${id} crashes`);
     this.comebacks.noteCrash(machine, id);
     machine.runtime.end(id, code > 100 ? { code: null, signal: 'SIGSEGV' } : { code, signal: null });
+  }
+
+  /** The process of an instance does nothing more, until the calm. */
+  hang(machine: Machine, id: string): void {
+    this.trace.note(machine.nodeId, () => `${id} hangs`);
+    const spec = machine.runtime.specOf(id);
+    if (spec !== undefined) this.#hung.add(spec);
   }
 
   /** Told of each process a moment after its start, until the calm. */
@@ -491,7 +503,8 @@ export class Fleet {
   /** The program of a run says that it is ready, if it ever is. */
   #becomeReady(machine: Machine, spec: StartSpec, pid: number): void {
     const { runtime, nodeId, logs } = machine;
-    const { readyAfterMs } = programOf(spec.command);
+    const { readyAfterMs, ticks } = programOf(spec.command);
+    if (ticks) this.#tick(machine, spec);
     // Nothing is asked of it, whatever its record says by the time that it is reported.
     if (spec.environment[HAS_READINESS] === 'false') this.invariants.noteReady(nodeId, spec.instanceId, pid);
     if (readyAfterMs === null) return;
@@ -500,6 +513,16 @@ export class Fleet {
         return;
       this.invariants.noteReady(nodeId, spec.instanceId, pid);
       logs.append(spec.instanceId, READY_LINE);
+    });
+  }
+
+  #tick(machine: Machine, spec: StartSpec): void {
+    const { runtime, logs } = machine;
+    this.scheduler.after(TICK_MS, () => {
+      if (machine.runtime !== runtime || runtime.specOf(spec.instanceId) !== spec || !runtime.isRunning(spec))
+        return;
+      if (this.#isCalm || !this.#hung.has(spec)) logs.append(spec.instanceId, 'tick');
+      this.#tick(machine, spec);
     });
   }
 

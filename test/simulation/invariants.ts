@@ -36,6 +36,8 @@ interface Surroundings {
   readonly fullUntil: (nodeId: string) => number;
   /** Whether the master may have seen an instant (Unix ms) pass, by its own clock. */
   readonly mayBePast: (at: number) => boolean;
+  /** Whether the program of a start hangs, or has hung. */
+  readonly hasHung: (spec: StartSpec) => boolean;
   /** A client got an error: calls `close` when what it asked for will not be done any more. */
   readonly whenGivenUp: (error: unknown, close: () => void) => void;
   /** Things that happened to the fleet within the last so many ms. */
@@ -228,6 +230,8 @@ export class Invariants {
     const live = this.#live.get(id);
     // A node that cannot write goes on; killed then, it does not know any more what it has done, and may repeat it.
     if (live === undefined || this.#around.fullUntil(nodeId) >= live.startedAt) return;
+    // Its node has found that it is not alive, and nothing else may end what is wanted.
+    if (this.#around.hasHung(live.spec)) return;
     // It was given another port while it tried the former one.
     if ((live.spec.port ?? null) !== record.placement.port) return;
     const token = Number(live.spec.environment[RESTART_TOKEN]);

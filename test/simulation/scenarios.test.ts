@@ -75,6 +75,31 @@ describe('a fleet at a single moment', () => {
     expect(fleet.invariants.violation).toBeUndefined();
   });
 
+  it('restarts one that hangs, and none when its daemon stood still or when all hang at once', async () => {
+    const { fleet, machine, id } = await begin({
+      minimum: 3,
+      isWatched: true,
+      readiness: { afterMs: 10, timeoutSeconds: 5 },
+    });
+    await fleet.scheduler.advance(60_000);
+    fleet.stall(machine, 30_000);
+    await fleet.scheduler.advance(90_000);
+    expect(machine.runtime.signals).toEqual([]);
+    fleet.hang(machine, id);
+    await fleet.scheduler.advance(60_000);
+    expect([machine.runtime.signals, machine.runtime.starts.length]).toEqual([[`${id} SIGTERM`], 4]);
+    for (const each of machine.runtime.alive) fleet.hang(machine, each);
+    await fleet.scheduler.advance(120_000);
+    const said = [...fleet.invariants.book.instances.values()].map(
+      ({ status }) => `${status.state} ${status.reason}`,
+    );
+    expect([machine.runtime.signals.length, said]).toEqual([1, Array(3).fill('ONLINE not-alive')]);
+    fleet.calm();
+    await fleet.scheduler.advance(30_000);
+    const states = [...fleet.invariants.book.instances.values()].map(({ status }) => status.reason);
+    expect([states, fleet.invariants.violation]).toEqual([[null, null, null], undefined]);
+  });
+
   it('does not take the line of an earlier run for that of the run which it adopts', async () => {
     const { fleet, machine, id } = await begin({ readiness: { afterMs: 2000, timeoutSeconds: 60 } });
     const state = (): string | undefined => fleet.invariants.book.instances.get(id)?.status.state;

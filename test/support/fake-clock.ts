@@ -85,6 +85,11 @@ export class FakeClock implements Clock {
     this.#wallOffsetMs += ms;
   }
 
+  /** Moves the time on without a timer, as for a process that is stopped: what became due fires late. */
+  stall(ms: number): void {
+    this.#elapsedMs += ms;
+  }
+
   /** Lets pending microtasks and immediates run, without moving the time. */
   async settle(): Promise<void> {
     for (let turn = 0; turn < this.#settleTurns; turn++) {

@@ -8,7 +8,8 @@ import {
   MAX_EVENT_INSTANCES,
   type NewEvent,
 } from '../../../src/model/event.js';
-import type { InstanceRecord, InstanceStatus, Reason } from '../../../src/model/instance.js';
+import type { InstanceRecord, InstanceStatus } from '../../../src/model/instance.js';
+import { CANNOT_START } from '../../../src/model/instance-word.js';
 import type { NodeCondition, NodeRecord } from '../../../src/model/node.js';
 import { rolloutText } from '../../../src/model/plain/rollout-text.js';
 import type { RolloutRecord } from '../../../src/model/rollout.js';
@@ -48,15 +49,6 @@ export function fold(known: EventRecord, next: EventRecord): EventRecord | undef
   const instances = isNew ? [...known.instances, id] : known.instances;
   return { ...next, at: known.at, count: known.count + next.count, instances };
 }
-
-const CANNOT_START: ReadonlySet<Reason | null> = new Set<Reason>([
-  'start-failed',
-  'install-failed',
-  'template-missing',
-  'runtime-unavailable',
-  'port-busy',
-  'not-ready',
-]);
 
 /** The events of a changed instance. `formerNode`: the node of the instance that a new one replaces. */
 export function eventsOfInstance(

@@ -6,6 +6,7 @@ import type { InstanceDescription } from '../../../src/model/run/instance-descri
 import { pidOf } from '../../../src/model/run/run-identity.js';
 import { type Handle, isPrepared, ladderOf, nextStartOf, processOf } from '../../../src/node/handle.js';
 import { goalOf, isFinished, type SupervisorFacts } from './goal.js';
+import { faultOf } from './liveness.js';
 import { forgivenInMs, retryInMs } from './plan.js';
 import { awaitedReadiness, sayNotReady } from './readiness-plan.js';
 import { killDueInMs, nextSignal } from './stop-ladder.js';
@@ -36,6 +37,7 @@ export function describeRun(
     left: phase.is === 'remaining' ? (phase.left ?? []).slice(0, MOST_LEFT) : [],
     isFinished: isFinal,
     readiness: describeReadiness(facts, handle),
+    notAlive: phase.is === 'up' ? (faultOf(facts, handle)?.message ?? null) : null,
     stop: describeStop(handle, now),
     retryInMs: isFinal ? null : retryInMs(facts, handle, now),
     forgivenInMs: forgivenInMs(handle, now),

@@ -4,6 +4,7 @@ import type { Assignment, Report } from '../../../src/channel/protocol/messages.
 import { isRestarted } from '../../../src/model/stopping.js';
 import type { Desired } from '../../../src/node/desired-copy.js';
 import { type Handle, stoppingOf } from '../../../src/node/handle.js';
+import type { LifeFacts } from './liveness.js';
 
 export interface SupervisorFacts {
   readonly id: string;
@@ -27,6 +28,8 @@ export interface SupervisorFacts {
   readonly isCheckOutdated: boolean;
   /** When this daemon last looked whether the run listens on its port, monotonic ms; null: it has not looked. */
   readonly portLookedAt: number | null;
+  /** The results of the looks at the life of the run; null: its life is not watched yet. */
+  readonly life: LifeFacts | null;
 }
 
 export type SupervisorGoal =

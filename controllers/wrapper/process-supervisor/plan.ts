@@ -7,6 +7,7 @@ import { isSameValue } from '../../../src/model/plain/same-value.js';
 import { stopSettingsOf } from '../../../src/model/stopping.js';
 import {
   type Down,
+  givenUpFor,
   type Handle,
   hookOf,
   nextStartOf,
@@ -24,6 +25,7 @@ import {
   type SupervisorGoal,
 } from './goal.js';
 import { owedHook, planHook, withoutCommand } from './hooks.js';
+import { planLiveness } from './liveness.js';
 import { planPortLook } from './port-look.js';
 import { isCheckIdle, planReadiness } from './readiness-plan.js';
 import { describe } from './report.js';
@@ -85,14 +87,17 @@ function planStarting(run: number, { isCancelled }: Starting, goal: SupervisorGo
 }
 
 /** Plans for a process that is up and wanted: awaits its readiness, and forgets its failures in time. */
-function planUp(facts: SupervisorFacts, handle: Handle, { stopping }: Up, now: number): SupervisorPlan {
+function planUp(facts: SupervisorFacts, handle: Handle, phase: Up, now: number): SupervisorPlan {
+  const { stopping } = phase;
+  if (givenUpFor(handle) !== null) return planStop(handle, phase, now);
   if (stopping !== null) return planSpared(handle, stopping, now);
   const leftMs = forgivenInMs(handle, now);
   if (leftMs !== null && leftMs <= 0) return { steps: [{ do: 'forgive' }] };
   const waiting = planReadiness(facts, handle, now);
-  const plan =
-    waiting.steps.length > 0 ? waiting : sooner(planPortLook(facts, handle, now), waiting.recheckInMs);
-  return sooner(plan, leftMs);
+  const watching = waiting.steps.length > 0 ? waiting : planLiveness(facts, handle, now);
+  if (watching.steps.length > 0) return watching;
+  const plan = sooner(planPortLook(facts, handle, now), waiting.recheckInMs);
+  return sooner(sooner(plan, watching.recheckInMs), leftMs);
 }
 
 /** The plan, looked at again after `recheckInMs` at the latest. */

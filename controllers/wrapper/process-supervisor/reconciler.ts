@@ -13,6 +13,7 @@ import type { TemplateInstaller } from '../template-installer/reconciler.js';
 import { describeRun } from './description.js';
 import type { SupervisorFacts } from './goal.js';
 import { afterHook } from './hooks.js';
+import { beforeEnd, Liveness } from './liveness.js';
 import { plan } from './plan.js';
 import { PortLooks } from './port-look.js';
 import { Readiness } from './readiness.js';
@@ -32,6 +33,7 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
   readonly #stopper: Stopper;
   readonly #readiness: Readiness;
   readonly #portLooks: PortLooks;
+  readonly #liveness: Liveness;
 
   constructor(parts: NodeParts, installer: TemplateInstaller) {
     this.#parts = parts;
@@ -40,6 +42,7 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
     this.#stopper = new Stopper(parts);
     this.#readiness = new Readiness(parts);
     this.#portLooks = new PortLooks(parts);
+    this.#liveness = new Liveness(parts);
   }
 
   observe(id: string): SupervisorFacts | undefined {
@@ -50,6 +53,7 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
       outbox.forget(id);
       this.#readiness.end(id);
       this.#portLooks.forget(id);
+      this.#liveness.forget(id);
       return undefined;
     }
     const wanted = desired.get(id);
@@ -67,6 +71,7 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
       checkBegunAt: this.#readiness.begunAt(id),
       isCheckOutdated: this.#readiness.isOutdated(id),
       portLookedAt: this.#portLooks.lookedAt(id, handle?.run),
+      life: this.#liveness.of(id),
     };
   }
 
@@ -98,6 +103,9 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
         return;
       case 'look-at-port':
         return this.#portLooks.look(id, step.run);
+      case 'look-at-life':
+        this.#liveness.look(id, step.run);
+        return;
       case 'leave':
         this.#stopper.leave(id, step.run);
         return;
@@ -142,6 +150,7 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
 
   /** Does the delayed work now, before the runtimes are released. */
   async stop(): Promise<void> {
+    this.#liveness.stop();
     await this.#readiness.stop();
     await this.#starter.stop();
   }
@@ -160,7 +169,8 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
       this.#recordExit(handle, exit);
   }
 
-  #recordExit(handle: Handle, reported: Exit): void {
+  #recordExit(known: Handle, reported: Exit): void {
+    const handle = beforeEnd(known);
     const { handles, clock, random, logger, limits, desired, sampler, runtimes } = this.#parts;
     // The runtime may be back since the last look, and the next start waits for it.
     if (runtimes.problemOf(handle.runtime) !== null) runtimes.probeNow();

@@ -7,6 +7,7 @@ import { NO_HOST_PID, pidOf } from '../../../src/model/run/run-identity.js';
 import { isRestarted, type RestartPolicy } from '../../../src/model/stopping.js';
 import { cutToBytes, durationText } from '../../../src/model/words.js';
 import {
+  givenUpFor,
   type Handle,
   hookOf,
   isPrepared,
@@ -18,6 +19,7 @@ import {
 } from '../../../src/node/handle.js';
 import { goalOf, isFinished, isOfItsRun, type SupervisorFacts, type SupervisorGoal } from './goal.js';
 import { leftText } from './left-behind.js';
+import { faultOf } from './liveness.js';
 import { portWarning } from './port-look.js';
 import { awaitedReadiness, sayNotReady, wasReady } from './readiness-plan.js';
 
@@ -150,13 +152,13 @@ function sayEnded(facts: SupervisorFacts, handle: Handle, goal: SupervisorGoal):
  */
 function sayUp(facts: SupervisorFacts, handle: Handle): Said {
   const readiness = awaitedReadiness(facts, handle);
-  if (readiness === undefined)
-    return {
-      state: 'ONLINE',
-      reason: null,
-      message: unknownText(facts, handle) ?? handle.installed?.behind ?? null,
-    };
-  return { state: stateUnready(handle), ...sayNotReady(facts, handle, readiness) };
+  if (readiness !== undefined)
+    return { state: stateUnready(handle), ...sayNotReady(facts, handle, readiness) };
+  const fault = faultOf(facts, handle);
+  if (fault !== null)
+    return { state: fault.isShared ? 'ONLINE' : 'OFFLINE', reason: 'not-alive', message: fault.message };
+  const message = unknownText(facts, handle) ?? handle.installed?.behind ?? null;
+  return { state: 'ONLINE', reason: null, message };
 }
 
 /** Why the state of a container is not known now: its engine is away. Null: the engine answers. */
@@ -184,6 +186,9 @@ function sayStopping(
   const sent = signal === 'none' ? 'nothing' : (signal ?? 'stop command');
   const rung = leftAt === undefined ? `${sent} sent` : 'proxies learn first that it leaves';
   const said = problem === undefined ? rung : `the next signal waits: ${problem}`;
+  const cause = givenUpFor(handle);
+  if (cause !== null)
+    return { state: 'OFFLINE', reason: 'not-alive', message: `${cause}; ending it: ${said}` };
   const why = goal === 'restart' ? 'restarting' : 'stopping';
   const state = hookOf(handle) === null && wasReady(facts, handle) ? 'ONLINE' : stateUnready(handle);
   return { state, reason: 'stopping', message: `${why}: ${said}` };
@@ -222,11 +227,14 @@ interface MemoryFacts {
 }
 
 /**
- * Names the cause of an exit that the RAM limit caused, where signal and code do not tell it. The kernel ends one
+ * Names the cause of an exit that the supervisor or the RAM limit caused, where signal and code do not tell it. The kernel ends one
  * process, often a child, and the main process decides how the run then ends. A requested end or a success had another
  * cause.
  */
 export function explainExit(handle: Handle, exit: Exit, { hasKilled, ramMB }: MemoryFacts): Exit {
+  const given = givenUpFor(handle);
+  // A code of 0 would say that it has done its work.
+  if (given !== null) return { ...exit, code: exit.code || null, kind: 'not-alive', cause: given };
   if (stoppingOf(handle) !== null || exit.code === 0 || exit.cause !== undefined) return exit;
   if (!(exit.isOutOfMemory ?? hasKilled())) return exit;
   return {

@@ -23,6 +23,8 @@ export type SupervisorStep =
   | { readonly do: 'note-not-ready'; readonly run: number }
   /** Look whether the run listens on its port, and note the result. */
   | { readonly do: 'look-at-port'; readonly run: number }
+  /** Begin to watch whether the run is alive, or look again. */
+  | { readonly do: 'look-at-life'; readonly run: number }
   /** Begin a stop that waits until proxies have seen that the instance leaves. */
   | { readonly do: 'leave'; readonly run: number }
   /** Begin a stop by writing the stop command to standard input. Where that fails, the stop signal is sent at once. */

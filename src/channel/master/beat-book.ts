@@ -1,5 +1,5 @@
 /**
- * Remembers in memory when each node was last heard of. It measures time in the master's own waking time: a clock that
+ * Remembers in memory when each node, and the program of each instance, was last heard of. It measures time in the master's own waking time: a clock that
  * stands still while this process is stopped or starved. So a master that was stopped for a while declares no node
  * lost.
  */
@@ -20,6 +20,8 @@ export const SILENT_MS = 1.5 * BEAT_EVERY_MS;
 const RETURN_MS = 10_000;
 /** How long the only master of a cluster waits after its start: its nodes dial no other one. */
 const SOLE_RETURN_MS = 2000;
+/** How many programs are remembered. The longest silent ones are forgotten first, and count as silent then, too. */
+const MOST_PROGRAMS = 100_000;
 
 interface Heard {
   /** The waking time of the last beat, or a later time until which the node does not count as silent. */
@@ -43,6 +45,8 @@ interface NodeContact {
 export class BeatBook {
   readonly #clock: Clock;
   readonly #nodes = new Map<string, Heard>();
+  /** The waking time of the last `PUT state` of each instance. */
+  readonly #programs = new Map<string, number>();
   #awakeBase = 0;
   #returnMs = RETURN_MS;
   #lastTick: number;
@@ -59,6 +63,7 @@ export class BeatBook {
   start({ isSole = false } = {}): void {
     this.#returnMs = isSole ? SOLE_RETURN_MS : RETURN_MS;
     this.#nodes.clear();
+    this.#programs.clear();
     this.#awakeBase = 0;
     this.#tick++;
     this.#lastTick = this.#clock.monotonic();
@@ -147,6 +152,19 @@ export class BeatBook {
     if (heard === undefined) return;
     heard.isConnected = false;
     this.#listener?.(nodeId);
+  }
+
+  /** Notes that the program of an instance, or a tool for it, has reported its state. */
+  heardProgram(id: string): void {
+    this.#programs.delete(id);
+    this.#programs.set(id, this.#awake());
+    const [oldest = id] = this.#programs.keys();
+    if (this.#programs.size > MOST_PROGRAMS) this.#programs.delete(oldest);
+  }
+
+  /** Time since the last `PUT state` of an instance, or since this master began to lead. */
+  silenceOfProgram(id: string): number {
+    return Math.round(this.#awake() - (this.#programs.get(id) ?? 0));
   }
 
   #awake(): number {

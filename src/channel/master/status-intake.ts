@@ -89,6 +89,8 @@ export class StatusIntake {
       metrics.startSeconds.observe(Math.max(0, now() - before.createdAt) / 1000);
     if (after.reason === 'not-ready' && before.status.reason !== 'not-ready')
       metrics.notReady.inc({ configuration });
+    if (after.reason === 'not-alive' && before.status.reason !== 'not-alive')
+      metrics.notAlive.inc({ configuration });
     if (after.state === before.status.state && after.reason === before.status.reason) return;
     // At debug level, because the node has already logged the event and its reason.
     logger.debug(

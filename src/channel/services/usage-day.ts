@@ -1,6 +1,6 @@
 /**
- * The usage of the last day, over the channel. The master asks a node for series. Each minute a node asks the master for
- * the players of its instances, which only the master knows.
+ * The usage of the last day, over the channel. The master asks a node for series. A node asks the master for what the
+ * programs of its instances report, which only the master knows.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { z } from 'zod';
@@ -17,12 +17,13 @@ import { BOUNDS } from '../protocol/messages.js';
 
 const READ_USAGE = 'read-usage';
 const PLAYERS_OF = 'players-of';
+const SILENCE_OF = 'silence-of';
 
 const seriesSchema = z.array(z.unknown()).max(BOUNDS.instances);
 /** How many series are checked in one turn. */
 const AT_ONCE = 200;
 const idsSchema = z.array(instanceIdSchema).max(BOUNDS.instances);
-const playersSchema = z.array(z.tuple([instanceIdSchema, z.int().min(0)])).max(BOUNDS.instances);
+const numbersSchema = z.array(z.tuple([instanceIdSchema, z.int().min(0)])).max(BOUNDS.instances);
 
 /** The wrapper's half. */
 export function usageServices(
@@ -50,22 +51,30 @@ export async function askForUsage(
   return series;
 }
 
-/** The master's half. `playersOf` returns null for an instance whose players are not known. */
-export function playerServices(playersOf: (id: string) => number | null): Services {
-  return {
-    [PLAYERS_OF]: async (parameters) =>
+/** The master's half: what programs report. Both functions return null for what is not known. */
+export function programServices(asked: {
+  readonly playersOf: (id: string) => number | null;
+  readonly silenceOf: (id: string) => number | null;
+}): Services {
+  const answer =
+    (numberOf: (id: string) => number | null) =>
+    async (parameters: unknown): Promise<[string, number][]> =>
       idsSchema.parse(parameters).flatMap((id) => {
-        const players = playersOf(id);
-        return players === null ? [] : [[id, players]];
-      }),
-  };
+        const number = numberOf(id);
+        return number === null ? [] : [[id, number]];
+      });
+  return { [PLAYERS_OF]: answer(asked.playersOf), [SILENCE_OF]: answer(asked.silenceOf) };
 }
 
-/** Asks the master for the players of instances. Throws DRV_CHANNEL_CALL_FAILED, also when `signal` aborts. */
-export async function askForPlayers(
+/**
+ * Asks the master for the players of instances, or for the time since their last `PUT state`, ms. Throws
+ * DRV_CHANNEL_CALL_FAILED, also when `signal` aborts.
+ */
+export async function askOfPrograms(
   calls: CallPeer,
+  what: typeof PLAYERS_OF | typeof SILENCE_OF,
   ids: readonly string[],
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, number>> {
-  return new Map(playersSchema.parse(await calls.call(PLAYERS_OF, ids, { signal })));
+  return new Map(numbersSchema.parse(await calls.call(what, ids, { signal })));
 }

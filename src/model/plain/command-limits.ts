@@ -23,6 +23,6 @@ export const MAX_JOIN_TOKEN_USES = 100_000;
 export const MAX_KEY_ENTRIES = 64;
 
 /** The causes of an end that nobody asked for. */
-export const EXIT_CAUSES = ['exited', 'signal', 'out-of-memory', 'unseen'] as const;
+export const EXIT_CAUSES = ['exited', 'signal', 'out-of-memory', 'not-alive', 'unseen'] as const;
 /** How many last lines are kept of an end that nobody asked for. */
 export const MOST_EXIT_LINES = 50;

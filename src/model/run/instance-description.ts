@@ -61,6 +61,8 @@ export const instanceDescriptionSchema = z.object({
     .object({ reason: z.enum(['starting', 'not-ready']), message: text })
     .nullable()
     .default(null),
+  /** Why the instance counts as not alive; null: it does not. */
+  notAlive: text.nullable().default(null),
   /** The stop under way, or the ladder of what an end left. `killInMs` null: SIGKILL was sent already. */
   stop: z
     .object({

@@ -12,6 +12,9 @@ export type LogPlace = z.output<typeof logPlaceSchema>;
 export const outputSpanSchema = z.object({ from: logPlaceSchema, to: logPlaceSchema });
 export type OutputSpan = z.output<typeof outputSpanSchema>;
 
+/** Who or what ended the run, when neither code nor signal tells it. */
+const exitKindSchema = z.enum(['out-of-memory', 'not-alive']);
+
 export const exitSchema = z.object({
   /** Exit status; null when a signal ended the process. */
   code: z.int().nullable(),
@@ -25,7 +28,7 @@ export const exitSchema = z.object({
   isOutOfMemory: z.boolean().optional(),
   /** The cause in words, when neither code nor signal tells it: `its container was removed`. */
   cause: z.string().optional(),
-  kind: z.literal('out-of-memory').optional(),
+  kind: exitKindSchema.optional(),
 });
 export type Exit = Readonly<z.output<typeof exitSchema>>;
 
@@ -41,7 +44,7 @@ export const pastRunSchema = z.object({
   signal: z.string().nullable(),
   /** The cause when neither code nor signal tells it: `killed: out of memory at 64 MB`. */
   cause: z.string().optional(),
-  kind: z.literal('out-of-memory').optional(),
+  kind: exitKindSchema.optional(),
   /** True when somebody asked for the stop or restart that ended the run. */
   wasAsked: z.boolean(),
   /** Null: unknown, because the process ended while no owner held its terminal. */

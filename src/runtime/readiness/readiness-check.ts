@@ -9,7 +9,7 @@ import type { RunId } from '../runtime.js';
 import { type Finding, localAddresses, tryHttp, tryTcp } from './port-check.js';
 
 /** How long one try may take. */
-const TRY_MS = 5000;
+export const TRY_MS = 5000;
 /** The pause after the first try; it doubles up to the interval. Most programs are up within a second. */
 const FIRST_PAUSE_MS = 100;
 
@@ -59,14 +59,24 @@ async function tryOnce(
   world: ReadinessWorld,
   signal: AbortSignal,
 ): Promise<Finding> {
-  const { readiness, hostAddress } = target;
-  const { logLine, tcpPort, httpGet } = readiness;
-  if (logLine !== undefined) return tryLog(target, logLine, world, signal);
+  const { logLine } = target.readiness;
+  return logLine === undefined
+    ? tryPort(target.readiness, target, world.clock, signal)
+    : tryLog(target, logLine, world, signal);
+}
+
+/** A single try at a port, 5 s at most. `port`: the instance's own. */
+export async function tryPort(
+  { tcpPort, httpGet }: Pick<Readiness, 'tcpPort' | 'httpGet'>,
+  { port: own, hostAddress }: Pick<ReadinessTarget, 'port' | 'hostAddress'>,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<Finding> {
   const asked = tcpPort ?? httpGet?.port ?? OWN_PORT;
-  const port = asked === OWN_PORT ? target.port : asked;
+  const port = asked === OWN_PORT ? own : asked;
   if (port === null) return 'it has no port';
   const addresses = localAddresses(hostAddress);
-  return withinTime(world.clock, signal, (ended) =>
+  return withinTime(clock, signal, (ended) =>
     httpGet === undefined
       ? tryTcp(port, addresses, ended)
       : tryHttp({ port, path: httpGet.path }, addresses, ended),
@@ -107,11 +117,12 @@ export async function findLine(
   return false;
 }
 
-async function withinTime(
+/** Calls `attempt` with a signal that aborts after 5 s, and when `signal` does. */
+export async function withinTime<T>(
   clock: Clock,
   signal: AbortSignal,
-  attempt: (signal: AbortSignal) => Promise<Finding>,
-): Promise<Finding> {
+  attempt: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
   const late = new AbortController();
   const timer = clock.setTimer(TRY_MS, () => late.abort());
   try {

@@ -1,4 +1,4 @@
-/** What a fake program does: it becomes ready in its time, and heeds the stop command or not. Its command line says which. */
+/** A fake program becomes ready in its time, prints lines, and heeds the stop command or not. Its command line says which. */
 import { z } from 'zod';
 
 /** The line by which a program says that it is ready. */
@@ -9,11 +9,13 @@ const programSchema = z.object({
   /** After its start; null: never. */
   readyAfterMs: z.number().nullable(),
   heedsStopCommand: z.boolean(),
+  /** It prints a line every few seconds, unless it hangs. */
+  ticks: z.boolean().default(false),
 });
 
 type Program = z.output<typeof programSchema>;
 
-export function commandOf(program: Program): string {
+export function commandOf(program: z.input<typeof programSchema>): string {
   return JSON.stringify(program);
 }
 

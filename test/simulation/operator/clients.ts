@@ -33,7 +33,7 @@ export class Clients {
 
   put(name: string, shape: ServiceShape): void {
     const { minimum, maximum, ports, hostAddress, ramMB, templates, node } = shape;
-    const { readiness, stopCommand, stopTimeoutSeconds } = shape;
+    const { readiness, stopCommand, stopTimeoutSeconds, isWatched = false } = shape;
     this.#fleet.invariants.noteWanted(name, minimum);
     this.#fleet.files.set(
       name,
@@ -43,6 +43,7 @@ export class Clients {
         command: commandOf({
           readyAfterMs: readiness?.afterMs ?? null,
           heedsStopCommand: stopCommand === 'heeded',
+          ticks: isWatched,
         }),
         cpu: 1,
         ramMB,
@@ -57,6 +58,7 @@ export class Clients {
         ...(readiness !== undefined && {
           readiness: { logLine: READY_LINE, timeoutSeconds: readiness.timeoutSeconds },
         }),
+        ...(isWatched && { liveness: { logSilenceSeconds: 15, intervalSeconds: 5 } }),
         ...(stopCommand !== undefined && { stopCommand: STOP_COMMAND }),
         ...(stopTimeoutSeconds !== undefined && { stopTimeoutSeconds }),
         templateInstallationConfig: {

@@ -23,6 +23,8 @@ export interface ServiceShape {
   /** Its programs have a stop command, and heed it or not. */
   readonly stopCommand?: 'heeded' | 'ignored' | undefined;
   readonly stopTimeoutSeconds?: number | undefined;
+  /** Its programs print lines, and are watched for them. */
+  readonly isWatched?: boolean;
   /** Number of the only node that it may run on. */
   readonly node: number | undefined;
 }
@@ -45,6 +47,8 @@ export type Operation =
   | { readonly do: 'players'; readonly pick: number; readonly count: number }
   | { readonly do: 'crash'; readonly pick: number; readonly code: number; readonly isLooping: boolean }
   | { readonly do: 'toggle-stubborn'; readonly pick: number }
+  /** The process goes on without doing anything, until the calm. */
+  | { readonly do: 'hang'; readonly pick: number }
   | { readonly do: 'change-template' | 'remove-template'; readonly name: string }
   /** A template is saved twice, and an instance restarted right after. */
   | {
@@ -204,6 +208,7 @@ function drawPut(random: Random, { nodes }: Size): Operation {
         : undefined,
       stopCommand: random.chance(0.3) ? random.pick(['heeded', 'ignored']) : undefined,
       stopTimeoutSeconds: random.chance(0.3) ? random.pick([0, 1, 4]) : undefined,
+      isWatched: random.chance(0.3),
     },
   };
 }
@@ -233,6 +238,7 @@ function drawApplication(random: Random): Operation {
   return random.weighted<Operation>([
     [4, { do: 'crash', pick, code: random.below(120), isLooping: random.chance(0.3) }],
     [2, { do: 'toggle-stubborn', pick }],
+    [2, { do: 'hang', pick }],
     [0.7, { do: 'quit', name: random.pick(NAMES) }],
   ]);
 }

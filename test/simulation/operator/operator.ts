@@ -56,7 +56,12 @@ export class Operator {
         clients.setPlayers(operation.pick, operation.count);
         return;
       case 'crash':
-        this.#crash(operation);
+        this.#onRunning(operation.pick, (machine, id) =>
+          this.#fleet.crash(machine, id, operation.code, operation.isLooping),
+        );
+        return;
+      case 'hang':
+        this.#onRunning(operation.pick, (machine, id) => this.#fleet.hang(machine, id));
         return;
       case 'toggle-stubborn':
         this.#toggleStubborn(operation.pick);
@@ -227,12 +232,12 @@ export class Operator {
     });
   }
 
-  #crash({ pick, code, isLooping }: Operation & { do: 'crash' }): void {
+  #onRunning(pick: number, action: (machine: Machine, id: string) => void): void {
     const { invariants, machines } = this.#fleet;
     const running = [...invariants.liveIds];
     const id = running[pick % running.length];
     const machine = id === undefined ? undefined : machines.get(invariants.nodeOf(id) ?? '');
-    if (id !== undefined && machine !== undefined) this.#fleet.crash(machine, id, code, isLooping);
+    if (id !== undefined && machine !== undefined) action(machine, id);
   }
 
   #forget(machine: Machine, backAfterMs: number | null): void {

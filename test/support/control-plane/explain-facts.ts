@@ -42,6 +42,7 @@ export function description(fields: Partial<InstanceDescription> = {}): Instance
     left: [],
     isFinished: false,
     readiness: null,
+    notAlive: null,
     stop: null,
     retryInMs: null,
     forgivenInMs: null,

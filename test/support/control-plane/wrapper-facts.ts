@@ -107,6 +107,7 @@ export function supervisorFacts(fields: Partial<SupervisorFacts> = {}): Supervis
     checkBegunAt: null,
     isCheckOutdated: false,
     portLookedAt: null,
+    life: null,
     ...fields,
   };
 }

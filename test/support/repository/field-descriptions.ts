@@ -14,6 +14,7 @@ const TABLES = [
   ['starts.md', '| field of `fileEdits` |', ['fileEdits.']],
   ['starts.md', '| field of `prepare` and `after` |', ['prepare.', 'after.']],
   ['starts.md', '| field of `limits` |', ['limits.']],
+  ['liveness.md', '| field of `liveness` |', ['liveness.']],
   ['configuration.md', '| field of `schedules` |', ['schedules.']],
   ['configuration.md', '| field of `windows` |', ['windows.']],
   ['templates.md', '| field of `templateInstallationConfig` |', ['templateInstallationConfig.']],

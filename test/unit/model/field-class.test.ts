@@ -49,6 +49,7 @@ const OTHER: { readonly [Field in keyof Required<Input>]: NonNullable<Input[Fiel
   expose: { host: 'seven.example.org' },
   restartPolicy: 'never',
   readiness: { tcpPort: 7007 },
+  liveness: { tcpPort: 7007 },
   update: { strategy: 'rolling' },
   surplus: 'remove',
   schedules: [{ name: 'seven', cron: '7 7 * * *', do: 'restart' }],
