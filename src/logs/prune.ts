@@ -8,8 +8,8 @@ const KEPT_MS = 86_400_000;
 const LIMITS = { logs: 100, bytes: 4 * 1024 ** 3 };
 
 /**
- * Deletes the logs of instances that are not in `existing`, except the `logs` logs with the latest writes, and those of
- * the last day, as long as they and all newer ones have `bytes` together. Called from time to time. Touches only
+ * Deletes the logs of instances that are not in `existing`, except the `logs` logs with the latest writes. A log of the
+ * last day stays, too, while it and all newer ones have `bytes` together. Called from time to time. Touches only
  * directories named like an instance id. Returns the ids of the deleted logs.
  */
 export async function pruneLogs(

@@ -101,8 +101,8 @@ export class InstanceView {
   }
 
   /**
-   * As `visible`, and what is known of an instance that was removed: its node keeps the log for a while. Of those that
-   * were removed before this master started, the events have the nodes.
+   * As `visible`, and what is known of an instance that was removed: its node keeps the log for a while. The
+   * events name the node of an instance that was removed before this master started.
    */
   withLog(id: string): LogOwner {
     const known = this.#removed.get(id) ?? this.record(id);

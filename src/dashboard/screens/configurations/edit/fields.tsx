@@ -65,7 +65,7 @@ export function Fields({ edited }: { readonly edited: EditedText }) {
   );
 }
 
-/** What the JSON gets for typed text; undefined: the field goes. */
+/** The value in the JSON for typed text; undefined: the field goes. */
 function contentOf([first]: readonly string[], typed: string): string | number | undefined {
   if (first === VARIABLES) return typed;
   return /^\d+$/.test(typed) && first !== 'readiness' ? Number(typed) : typed || undefined;
