@@ -130,6 +130,12 @@ const configurationFileSchema = z.object({
 });
 export type ExplainedFile = z.output<typeof configurationFileSchema>;
 
+const rowFields = {
+  state: z.string(),
+  isSettled: z.boolean(),
+  verdict: z.string().describe('to be read after the id'),
+};
+
 export const configurationExplanationSchema = z.object({
   configurationName: z.string(),
   ...told,
@@ -147,14 +153,7 @@ export const configurationExplanationSchema = z.object({
   portRange: portRangeSchema,
   portHolders: z.array(portHolderSchema).describe('of nodes without a free port'),
   portHoldersTotal: z.int(),
-  instances: z.array(
-    z.object({
-      instanceId: shownInstanceId,
-      state: z.string(),
-      isSettled: z.boolean(),
-      verdict: z.string().describe('to be read after the id'),
-    }),
-  ),
+  instances: z.array(z.object({ instanceId: shownInstanceId, ...rowFields })),
   instancesTotal: z.int(),
 });
 export type ConfigurationExplanation = z.output<typeof configurationExplanationSchema>;
@@ -172,15 +171,7 @@ export const nodeExplanationSchema = z.object({
   usedCpu: z.int().describe('100 = one core'),
   maxCpu: z.int(),
   instances: z
-    .array(
-      z.object({
-        instanceId: shownInstanceId,
-        configurationName: z.string(),
-        state: z.string(),
-        isSettled: z.boolean(),
-        verdict: z.string().describe('to be read after the id'),
-      }),
-    )
+    .array(z.object({ instanceId: shownInstanceId, configurationName: z.string(), ...rowFields }))
     .describe('those that are not well come first'),
   instancesTotal: z.int(),
 });

@@ -31,10 +31,7 @@ const MAX_ENTRIES = 512;
 
 export const portRangeSchema = z
   .object({ min: portSchema, max: portSchema })
-  .refine((range) => range.min <= range.max, {
-    path: ['min'],
-    error: 'must not be greater than max',
-  });
+  .refine((range) => range.min <= range.max, { path: ['min'], error: 'must not be greater than max' });
 
 /** A map of texts whose keys can never reach an object's prototype. Values hold no NUL. */
 const stringMapSchema = z

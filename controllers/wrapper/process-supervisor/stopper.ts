@@ -23,6 +23,7 @@ export class Stopper {
   async signal(id: string, run: number, signal: StopSignal, to: StopTo): Promise<void> {
     const { runtimes, limits } = this.#parts;
     const handle = this.#begun(id, run);
+    this.#say(handle, signal);
     try {
       // Where the kernel can, all members of a control group end in one step.
       if (signal === 'SIGKILL' && handle.phase.is === 'remaining') await limits.kill({ instanceId: id, run });
@@ -68,6 +69,7 @@ export class Stopper {
     const handle = this.#begun(id, run);
     const { command, signal, to } = handle.stop;
     if (command === null || handle.phase.is !== 'up') return this.signal(id, run, signal, to);
+    this.#say(handle, null);
     try {
       await runtimes.require(handle.runtime).write({ instanceId: id, run }, Buffer.from(`${command}\n`));
       this.#taken(id, run, null, []);
@@ -97,7 +99,7 @@ export class Stopper {
   }
 
   #taken(id: string, run: number, signal: StopSignal | null, mains: Stopping['mains']): void {
-    const { handles, clock, logger } = this.#parts;
+    const { handles, clock } = this.#parts;
     const handle = handles.get(id);
     const ladder = handle?.run === run ? ladderOf(handle) : null;
     if (handle === undefined || ladder === null) return;
@@ -113,10 +115,16 @@ export class Stopper {
         ...(mains !== undefined && mains.length > 0 && { mains }),
       }),
     );
-    const { configurationName, phase } = handle;
+  }
+
+  /** Logs a rung before the runtime is asked, so that the line stands before that of the end. Says it once. */
+  #say(handle: Handle, signal: StopSignal | null): void {
+    const { id, configurationName, phase } = handle;
+    if (ladderOf(handle)?.problem !== undefined) return;
     const isStop = phase.is === 'up' || (phase.is === 'remaining' && phase.stopping !== null);
     const what = isStop ? `stopping ${id} (${configurationName})` : `ending what ${id} left behind`;
-    logger.info({ instance: id, ...(signal !== null && { signal }) }, `${what}: ${signal ?? 'stop command'}`);
+    const context = { instance: id, ...(signal !== null && { signal }) };
+    this.#parts.logger.info(context, `${what}: ${signal ?? 'stop command'}`);
   }
 
   /** Says so once: the ladder tries again every second. */

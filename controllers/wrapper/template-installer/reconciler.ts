@@ -54,14 +54,11 @@ export class TemplateInstaller implements Reconciler<InstallerFacts, InstallerSt
   perform(step: InstallerStep, signal: AbortSignal, id: string): Promise<void> | void {
     switch (step.do) {
       case 'note-missing':
-        this.#noteMissing(id, step);
-        return;
+        return this.#noteMissing(id, step);
       case 'fetch':
-        this.#fetch(id, step.digest);
-        return;
+        return this.#fetch(id, step.digest);
       case 'discard-install':
-        this.#parts.handles.move(id, (handle) => withDirectory(handle, 'stale'));
-        return;
+        return this.#parts.handles.move(id, (handle) => withDirectory(handle, 'stale'));
       case 'install':
         return this.#install(id, step, signal);
       default:

@@ -67,7 +67,9 @@ export class StatusIntake {
       if (record.placement?.nodeId !== nodeId || this.#latest.get(key) !== report) return undefined;
       before = record;
       const content = revisions.get(record.revision)?.value;
-      const facts = { now: now(), isChecked: content?.readiness !== undefined };
+      // A content that the run took without a restart may have brought the check, and not have reached the node yet.
+      const isJudgedByIt = (report.revision ?? record.revision) === record.revision;
+      const facts = { now: now(), isChecked: isJudgedByIt && content?.readiness !== undefined };
       const status = nextStatus(record, report, facts) ?? record.status;
       // Once the former run is over, the instance holds what its content asks for (`InstanceUpdates`), and no more.
       const isOver = record.status.awaitsRestart === true || status.state === 'STOPPED';
@@ -168,8 +170,9 @@ function nextStatus(
   const isSame = (Object.keys(after) as (keyof InstanceStatus)[]).every((field) =>
     isSameValue(after[field], before[field]),
   );
-  if (!isSame)
-    return { ...(isFormerRun ? after : withFirstReadiness(before, after, facts)), lastHeartbeat: facts.now };
+  const next = isFormerRun ? after : withFirstReadiness(before, after, facts);
+  const isNowReady = facts.isChecked && next.hasBeenReady && !before.hasBeenReady;
+  if (!isSame || isNowReady) return { ...next, lastHeartbeat: facts.now };
   return awaitsReport === true || isRestarted ? after : undefined;
 }
 

@@ -136,6 +136,8 @@ export const reportSchema = z.object({
   id: instanceIdSchema,
   /** The newest request to (re)start that the node has acted on. Later requests may not have reached it. */
   restartToken: desiredSchema.shape.restartToken,
+  /** The content by which the node judges the run. Absent: the node is of an older version. */
+  revision: textWithin(BOUNDS.hashBytes).optional(),
   state,
   reason: reasonSchema.nullable(),
   message: sentence.nullable(),

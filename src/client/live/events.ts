@@ -1,5 +1,6 @@
 /** `drover events` and `drover exits`: what happened in the cluster lately, and how instances ended unasked. */
 import { jsonLine, plainLines } from '../../command-tree/printed-text.js';
+import { queryOf } from '../../command-tree/runs/api-calls.js';
 import type { ShownEvent } from '../../model/event.js';
 import type { ShownExit } from '../../model/exit-record.js';
 import { wrapText } from '../../model/plain/wrap-text.js';
@@ -60,10 +61,4 @@ export async function printExits(
 function sentenceOf(at: number, text: string, columns: number | undefined): string {
   const line = `${instantText(at)}  ${text}`;
   return plainLines(columns === undefined ? line : wrapText(line, columns));
-}
-
-function queryOf(fields: Readonly<Record<string, string | number | undefined>>): URLSearchParams {
-  const query = new URLSearchParams();
-  for (const [name, value] of Object.entries(fields)) if (value !== undefined) query.set(name, String(value));
-  return query;
 }

@@ -31,6 +31,7 @@ export function Screen() {
   const { value: state, error } = asked.value;
   const concerns = concernsOf({
     brokenFiles: state?.brokenFiles ?? [],
+    undelivered: state?.undelivered ?? [],
     unreadableRecords: state?.unreadableRecords ?? [],
     certificateProblem: state?.apiCertificate?.problem ?? null,
     nodes: nodes.values(),
