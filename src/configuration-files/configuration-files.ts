@@ -15,7 +15,6 @@ import type {
   ConfigurationFileError,
   ConfigurationFileWarning,
   ConfigurationRecord,
-  ConfigurationWarning,
 } from '../model/configuration.js';
 import {
   type ConfigurationOverrides,

@@ -33,7 +33,13 @@ const portHolderSchema = z.object({
 });
 export type PortHolder = z.output<typeof portHolderSchema>;
 
-const portRangeSchema = z.object({ min: z.int(), max: z.int() }).nullable();
+const portRangeSchema = z
+  .object({
+    min: z.int(),
+    max: z.int(),
+    name: z.string().optional().describe('of the port; absent: the main one'),
+  })
+  .nullable();
 
 const pastExitSchema = z.object({
   at: z.number().describe("Unix milliseconds, by the node's clock"),
@@ -89,6 +95,7 @@ export const instanceExplanationSchema = z.object({
     .nullable()
     .describe('why the node could not be asked, so that this is what the master knows; null: it was asked'),
   port: z.int().nullable(),
+  ports: z.string().nullable().describe('its named ports, such as `query=27016/udp`; null: it has none'),
   processPid: z.int().nullable(),
   upForMs: z.int().nullable(),
   restarts: z.int(),

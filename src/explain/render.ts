@@ -25,7 +25,7 @@ const PORTS_SHOWN = 20;
 
 /** The explanation as several lines, without a newline at the end. */
 export function renderInstanceExplanation(explanation: InstanceExplanation, columns?: number): string {
-  const { actual, reason, port, restarts, failuresInARow, retryInMs } = explanation;
+  const { actual, reason, port, ports, restarts, failuresInARow, retryInMs } = explanation;
   const failures = failuresInARow === 0 ? '' : `, ${countText(failuresInARow, 'failure')} in a row`;
   const parts = [
     head(explanation),
@@ -34,6 +34,7 @@ export function renderInstanceExplanation(explanation: InstanceExplanation, colu
       ...field('actual', actual + (reason === null ? '' : ` (${reason})`)),
       ...field('node', nodeText(explanation)),
       ...field('port', port === null ? null : String(port)),
+      ...field('ports', ports ?? null),
       ...field('process', processText(explanation)),
       ...field('restarts', `${restarts}${failures}`),
       ...field('next try', retryInMs === null ? null : `in ${durationText(retryInMs)}`),
@@ -153,7 +154,11 @@ function portLines({
   if (portRange === null) return [];
   const shown = portHolders.slice(0, PORTS_SHOWN);
   const rows = shown.map((holder) => [holder.nodeId, String(holder.port), holderText(holder)]);
-  return table(`Ports ${portRange.min}-${portRange.max}`, rows, portHoldersTotal);
+  return table(
+    `Ports ${portRange.name === undefined ? '' : `${portRange.name} `}${portRange.min}-${portRange.max}`,
+    rows,
+    portHoldersTotal,
+  );
 }
 
 function holderText(holder: PortHolder): string {

@@ -9,15 +9,13 @@ import { fileEditsSchema, workspacePathSchema } from './fields/file-edit.js';
 import { afterSchema, commandSchema, prepareSchema } from './fields/hooks.js';
 import { jobSchema } from './fields/job.js';
 import { limitsSchema } from './fields/limits.js';
-
+import { ownPortFault, portFaults, wantedPortsSchema } from './fields/ports.js';
 import { waitsForSchema } from './fields/waits-for.js';
-
 import { livenessSchema } from './liveness.js';
-
 import { nameSchema, portSchema, runAsSchema } from './names.js';
 import { MAX_SERVICE_COUNT } from './plain/command-limits.js';
 import { DEFAULT_MINIMUM } from './plain/configuration-defaults.js';
-import { ownPortField, readinessSchema } from './readiness.js';
+import { portField, readinessSchema } from './readiness.js';
 import { schedulesSchema, windowsSchema } from './schedule.js';
 import {
   restartPolicySchema,
@@ -88,6 +86,8 @@ const fieldsSchema = z.object({
   nodes: z.array(nameSchema).max(4096).default([]),
   hostAddress: z.string().min(1).max(253).optional(),
   availablePorts: portRangeSchema.optional(),
+  /** The ports beside the main one, by name. Absent: none. */
+  ports: wantedPortsSchema.optional(),
   minimumServiceCount: z.int().min(0).max(MAX_SERVICE_COUNT).default(DEFAULT_MINIMUM),
   /** The most instances; further ones are stopped. Absent: no limit. */
   maximumServiceCount: z.int().min(0).max(MAX_SERVICE_COUNT).optional(),
@@ -136,7 +136,7 @@ const fieldsSchema = z.object({
 });
 
 /** The fields that the node must know, because a node of an older version would pass them over in silence. */
-export const NODE_FIELDS = ['fileEdits', 'prepare', 'after', 'limits', 'liveness', 'job'] as const;
+export const NODE_FIELDS = ['fileEdits', 'prepare', 'after', 'limits', 'liveness', 'ports', 'job'] as const;
 
 /** The fields of a content that its node does not know. `known`: the fields that the node named. */
 export function unknownFields(configuration: Configuration, known: readonly string[] = []): string[] {
@@ -159,17 +159,19 @@ const allFieldsSchema = fieldsSchema.extend({
 });
 
 export const configurationSchema = allFieldsSchema.superRefine((configuration, context) => {
-  const { availablePorts, runtime, stopTo } = configuration;
+  const { runtime, stopTo } = configuration;
   if (runtime === 'docker' && stopTo === 'all') {
     const message =
       'must be main: the runtime docker can signal the main process of a container alone; remove the field';
     context.addIssue({ code: 'custom', path: ['stopTo'], message });
   }
+  for (const [path, message] of portFaults(configuration))
+    context.addIssue({ code: 'custom', path, message });
   for (const check of ['readiness', 'liveness'] as const) {
-    const field = ownPortField(configuration[check] ?? {});
-    if (field === undefined || availablePorts !== undefined) continue;
-    const message = 'must be a number, because without availablePorts the instance has no port of its own';
-    context.addIssue({ code: 'custom', path: [check, ...field], message });
+    const [path, asked] = portField(configuration[check] ?? {}) ?? [];
+    const message = asked === undefined ? undefined : ownPortFault(asked, configuration);
+    if (path !== undefined && message !== undefined)
+      context.addIssue({ code: 'custom', path: [check, ...path], message });
   }
   const { minimumServiceCount: minimum, maximumServiceCount: maximum } = configuration;
   if (maximum !== undefined && minimum > maximum) {

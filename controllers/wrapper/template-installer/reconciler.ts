@@ -151,8 +151,8 @@ export class TemplateInstaller implements Reconciler<InstallerFacts, InstallerSt
     const now = handles.get(id);
     const isSame = desired.get(id)?.assignment.revision === wanted.assignment.revision;
     if (!isSame || now?.run !== run || now.restartToken !== restartToken || now.phase.is !== 'down') return;
-    const { port } = wanted.assignment;
-    const install = { restartToken, templates: [...templates], behind, at: clock.now(), port };
+    const { port, ports } = wanted.assignment;
+    const install = { restartToken, templates: [...templates], behind, at: clock.now(), port, ports };
     const installed = templates.length === 0 ? null : install;
     handles.put(withDirectory({ ...now, warning, installed }, 'prepared'));
   }

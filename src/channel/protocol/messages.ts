@@ -5,6 +5,7 @@
  */
 import { z } from 'zod';
 import { configurationSchema } from '../../model/configuration.js';
+import { portProtocolSchema } from '../../model/fields/ports.js';
 import {
   desiredSchema,
   goalSchema,
@@ -111,6 +112,7 @@ export const assignmentSchema = z.object({
   goal: goalSchema,
   restartToken: desiredSchema.shape.restartToken,
   port: placementSchema.shape.port,
+  ports: placementSchema.shape.ports,
   hostAddress: z.string(),
   templates: z.array(resolvedTemplateSchema),
   /** The parameters of a run, beside `environmentVariables`. Absent: none. */
@@ -119,9 +121,6 @@ export const assignmentSchema = z.object({
   apiKey: z.string(),
 });
 export type Assignment = z.output<typeof assignmentSchema>;
-
-const portProtocolSchema = z.enum(['tcp', 'udp']);
-export type PortProtocol = z.output<typeof portProtocolSchema>;
 
 const { state, installed, pid, restarts, exitCode, keepsFailing, gone } = storedStatusSchema.shape;
 

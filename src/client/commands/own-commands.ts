@@ -237,7 +237,8 @@ function addEvents(program: Command, host: ClientHost): void {
     const api = await host.open(options);
     const since = sinceOf(options.since, api.now);
     const isJson = options.output === 'json';
-    const wanted = { configuration, node, since, isFollowed: follow, isJson };
+    const { columns } = host.screen;
+    const wanted = { configuration, node, since, isFollowed: follow, isJson, columns };
     await printEvents(api, wanted, await host.liveOutput());
   });
 }
@@ -268,9 +269,11 @@ function addExits(program: Command, host: ClientHost): void {
     const { printExits } = await import('../live/events.js');
     const api = await host.open(options);
     const wanted = { configuration, since: sinceOf(options.since, api.now), lines: options.lines };
-    await printExits(api, wanted, options.output === 'json', await host.liveOutput());
+    const form = { isJson: options.output === 'json', columns: host.screen.columns };
+    await printExits(api, wanted, form, await host.liveOutput());
   });
 }
+
 function addTop(program: Command, host: ClientHost): void {
   const command = program
     .command('top [configuration]')

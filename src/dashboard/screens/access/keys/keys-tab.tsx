@@ -70,10 +70,7 @@ function keyColumns(mine: string): readonly TableColumn<ListedKey>[] {
       ),
     },
     { label: text.scope, cell: ({ scope }) => scope },
-    {
-      label: text.configurations,
-      cell: ({ configurations }) => listed(configurations, text.all),
-    },
+    { label: text.configurations, cell: ({ configurations }) => listed(configurations, text.all) },
     { label: text.from, cell: ({ from }) => listed(from, text.anywhere) },
     {
       label: text.ends,
