@@ -222,15 +222,11 @@ export class ConfigurationFiles implements Part {
   }
 
   /** As `write`, for a content that is not judged yet. Throws DRV_CONFIGURATION_INVALID, too. */
-  async put(
-    name: string,
-    input: unknown,
-    options?: WriteOptions,
-  ): Promise<{ warnings: readonly Pick<ConfigurationWarning, 'field' | 'message'>[] }> {
+  async put(name: string, input: unknown, options?: WriteOptions) {
     const parsed = validateConfiguration(name, input);
     await this.write(name, parsed, options);
     const isKnown = (other: string): boolean => this.#options.configurations.get(other) !== undefined;
-    return { warnings: [...parsed.warnings, ...unknownWaits(parsed.configuration, isKnown)] };
+    return { ...parsed, warnings: [...parsed.warnings, ...unknownWaits(parsed.configuration, isKnown)] };
   }
 
   /**
