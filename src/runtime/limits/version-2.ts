@@ -100,11 +100,7 @@ async function moveAll(files: GroupFiles, from: string, to: string): Promise<voi
   for (let pass = 0; pass < MOST_PASSES; pass++) {
     const pids = files.pids(from) ?? [];
     if (pids.length === 0) return;
-    for (const pid of pids) await move(files, pid, to);
+    // ESRCH: the process ended meanwhile.
+    for (const pid of pids) await files.write(to, 'cgroup.procs', pid).catch(ignoring('ESRCH'));
   }
-}
-
-async function move(files: GroupFiles, pid: number, to: string): Promise<void> {
-  // ESRCH: the process ended meanwhile.
-  await files.write(to, 'cgroup.procs', pid).catch(ignoring('ESRCH'));
 }
