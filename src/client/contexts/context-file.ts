@@ -11,6 +11,7 @@ import { lockOpenFile } from '../../files/lock-open-file.js';
 import { ownUser } from '../../files/own-user.js';
 import { replaceFile } from '../../files/replace-file.js';
 import { isMissing } from '../../files/system-error.js';
+import { isObject } from '../../model/json-object.js';
 import { readPrivateText, systemFailure } from '../connection/private-text.js';
 
 export type Fields = Readonly<Record<string, unknown>>;
@@ -116,7 +117,7 @@ async function readFields(path: string): Promise<Fields> {
   if (text === undefined || text.trim() === '') return {};
   try {
     const value: unknown = JSON.parse(text);
-    if (isFields(value)) return value;
+    if (isObject(value)) return value;
   } catch (error) {
     throw invalid(path, `is not valid JSON${placeOf(error, text)}`);
   }
@@ -124,15 +125,11 @@ async function readFields(path: string): Promise<Fields> {
 }
 
 function contextsOf({ current, contexts = {} }: Fields, path: string): StoredContexts {
-  if (!isFields(contexts)) throw invalid(path, 'must have an object as "contexts"');
+  if (!isObject(contexts)) throw invalid(path, 'must have an object as "contexts"');
   return {
     current: typeof current === 'string' ? current : null,
     contexts: new Map(Object.entries(contexts)),
   };
-}
-
-export function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Returns only the line of the fault: the parser's own message quotes the text, which may be a key. */
