@@ -1,5 +1,7 @@
 /** The wakes of a change of an instance's record. */
+import { portsOf } from '../../../src/model/fields/ports.js';
 import { hasEndedByItself, hasPlayers, type InstanceRecord, isAtRest } from '../../../src/model/instance.js';
+import { isSameValue } from '../../../src/model/plain/same-value.js';
 import { instanceKey, revisionKey } from '../../../src/store/keys.js';
 import { waitingGroupOf } from '../waiting/groups.js';
 import { wakesOfCount, wakesOfNewPlace, wakesOfNewRoom, wakesOfPlaces } from './shared-wakes.js';
@@ -155,8 +157,8 @@ function freesPlace({ before, after }: Change<InstanceRecord>): boolean {
   if (before?.placement == null) return false;
   return (
     after === undefined ||
-    after.placement?.port !== before.placement.port ||
-    after.placement.nodeId !== before.placement.nodeId ||
+    after.placement?.nodeId !== before.placement.nodeId ||
+    !isSameValue(portsOf(after.placement), portsOf(before.placement)) ||
     after.ramMB < before.ramMB ||
     after.cpu < before.cpu ||
     (isAtRest(after) && !isAtRest(before))

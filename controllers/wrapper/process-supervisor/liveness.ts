@@ -152,8 +152,8 @@ export class Liveness {
       if (silentMs === undefined) return undefined;
       return Math.min(silentMs, now - life.heardAt) >= heartbeatSeconds * 1000 ? '' : null;
     }
-    const { port = null, hostAddress = '' } = desired.get(id)?.assignment ?? {};
-    return tryPort(life.wanted, { port, hostAddress }, clock, this.#stopping.signal);
+    const { port = null, ports, hostAddress = '' } = desired.get(id)?.assignment ?? {};
+    return tryPort(life.wanted, { port, ports, hostAddress }, clock, this.#stopping.signal);
   }
 
   /** The time since the last `PUT state` of instances, ms. Rejects when the master does not tell. */
@@ -190,7 +190,7 @@ export class Liveness {
     // The cause outside has ended for most of them: this instance has its whole time anew.
     if (!isShared && isMost(near)) life.failures = 0;
     if (life.failures === 0) return;
-    const cause = notAliveText(wanted, desired.get(id)?.assignment.port ?? null, finding);
+    const cause = notAliveText(wanted, desired.get(id)?.assignment ?? {}, finding);
     const left = isShared ? OUTSIDE : wanted.do === 'report' ? REPORTED : '';
     life.fault = { message: cause + left, isShared };
     if (fault?.message !== life.fault.message)

@@ -53,10 +53,10 @@ export class Readiness {
     const readiness = wanted?.configuration.readiness;
     if (readiness === undefined || handle?.run !== run || handle.phase.is !== 'up')
       throw new Conflict(`instance ${id} changed before it was looked whether it is ready`);
-    const { port = null, hostAddress = '' } = wanted?.assignment ?? {};
+    const { port = null, ports, hostAddress = '' } = wanted?.assignment ?? {};
     if (this.checkedRun(id) === run) return;
     this.#abort(id);
-    const target = { instanceId: id, run, readiness, port, hostAddress, logFrom: handle.logFrom };
+    const target = { instanceId: id, run, readiness, port, ports, hostAddress, logFrom: handle.logFrom };
     const abort = new AbortController();
     const done = this.#check(target, abort.signal);
     const begunAt = this.#parts.clock.monotonic();
@@ -80,7 +80,7 @@ export class Readiness {
       throw new Conflict(`run ${run} of ${id} is no longer waited for`);
     const problem = this.#checks.get(id)?.problem ?? null;
     handles.change(id, { readiness: { run, isReady: false, problem } });
-    const what = readinessText(readiness, wanted?.assignment.port ?? null);
+    const what = readinessText(readiness, wanted?.assignment ?? {});
     logger.warn(
       { instance: id, configuration: handle.configurationName, run, problem },
       `${id} (${handle.configurationName}) is not ready after ${readiness.timeoutSeconds} s: still waiting for ${what}`,

@@ -129,11 +129,7 @@ function sayEnded(facts: SupervisorFacts, handle: Handle, goal: SupervisorGoal):
   }
   switch (goal) {
     case 'stop':
-      return {
-        state: 'STOPPED',
-        reason: 'stopped',
-        message: exit === null ? null : endedWith(exit),
-      };
+      return { state: 'STOPPED', reason: 'stopped', message: exit === null ? null : endedWith(exit) };
     case 'remove':
       return { state: 'STOPPED', reason: 'removing', message: null };
     case 'pause':

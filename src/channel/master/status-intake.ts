@@ -4,13 +4,14 @@
  * Repeating a report changes nothing.
  */
 import type { Configuration } from '../../model/configuration.js';
+import { type PortProtocol, portsOf } from '../../model/fields/ports.js';
 import { type InstanceRecord, type InstanceStatus, withEnd } from '../../model/instance.js';
 import { isSameValue } from '../../model/plain/same-value.js';
 import type { MirrorReader } from '../../store/mirror.js';
 import { modify, type RecordSet } from '../../store/modify.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { Metrics } from '../../telemetry/metrics.js';
-import type { PortProtocol, Report } from '../protocol/messages.js';
+import type { Report } from '../protocol/messages.js';
 import type { ExitIntake } from './exit-intake.js';
 
 /**
@@ -192,7 +193,9 @@ function isOutdated({ desired, placement }: InstanceRecord, report: Report): boo
   // starting.
   if (report.state === 'STOPPED' && desired.goal !== 'remove' && report.restartToken < desired.restartToken)
     return true;
-  return report.reason === 'port-busy' && report.busyPort !== placement?.port;
+  return (
+    report.reason === 'port-busy' && !portsOf(placement ?? {}).some(({ port }) => port === report.busyPort)
+  );
 }
 
 interface ReadinessFacts {

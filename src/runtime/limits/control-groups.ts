@@ -147,7 +147,7 @@ export class ControlGroups implements ResourceLimits {
     for (let pass = 0; pass < MOST_KILL_PASSES; pass++) {
       const pids = this.pids(run);
       if (pids.length === 0) return;
-      // A process may have ended.
+      // The process may have ended.
       for (const pid of pids) attempt(() => process.kill(pid, 'SIGKILL'));
     }
   }
@@ -272,8 +272,8 @@ export class ControlGroups implements ResourceLimits {
    */
   #groupOfProcess(run: RunId, pid: number): RunGroup | undefined {
     const { root } = this.#hierarchy;
+    // Undefined: most likely the process has ended.
     const own = attempt(() => readOwnGroups(pid));
-    // Most likely the process has ended.
     if (own === undefined) return undefined;
     const { version1, version2 } = own;
     const find = (controller: string, parent: string | undefined): string | undefined => {

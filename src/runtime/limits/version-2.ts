@@ -31,12 +31,8 @@ export interface Version2Options {
 }
 
 /** Makes the root's group, and moves this process when needed. A string: the reason why limits cannot hold here. */
-export async function openVersion2({
-  files,
-  own,
-  name,
-  isDelegated,
-}: Version2Options): Promise<Hierarchy | string> {
+export async function openVersion2(options: Version2Options): Promise<Hierarchy | string> {
+  const { files, own, name, isDelegated } = options;
   const home = homeOf(own.directory, name);
   const problem = refusal(files, { ...own, directory: home }, isDelegated || home !== own.directory);
   if (problem !== undefined) return problem;
