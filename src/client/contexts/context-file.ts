@@ -11,7 +11,6 @@ import { lockOpenFile } from '../../files/lock-open-file.js';
 import { ownUser } from '../../files/own-user.js';
 import { replaceFile } from '../../files/replace-file.js';
 import { isMissing } from '../../files/system-error.js';
-import { isObject } from '../../model/json-object.js';
 import { readPrivateText, systemFailure } from '../connection/private-text.js';
 
 export type Fields = Readonly<Record<string, unknown>>;
@@ -117,7 +116,7 @@ async function readFields(path: string): Promise<Fields> {
   if (text === undefined || text.trim() === '') return {};
   try {
     const value: unknown = JSON.parse(text);
-    if (isObject(value)) return value;
+    if (isFields(value)) return value;
   } catch (error) {
     throw invalid(path, `is not valid JSON${placeOf(error, text)}`);
   }
@@ -125,11 +124,15 @@ async function readFields(path: string): Promise<Fields> {
 }
 
 function contextsOf({ current, contexts = {} }: Fields, path: string): StoredContexts {
-  if (!isObject(contexts)) throw invalid(path, 'must have an object as "contexts"');
+  if (!isFields(contexts)) throw invalid(path, 'must have an object as "contexts"');
   return {
     current: typeof current === 'string' ? current : null,
     contexts: new Map(Object.entries(contexts)),
   };
+}
+
+export function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Returns only the line of the fault: the parser's own message quotes the text, which may be a key. */

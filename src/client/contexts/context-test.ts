@@ -1,9 +1,9 @@
 /** `drover context test`: asks the master for its identity, and what the key may do. */
 import { failedError } from '../../command-tree/runs/client-error.js';
-import { isObject } from '../../model/json-object.js';
 import { refusalOf } from '../connection/answers.js';
 import type { ApiConnection } from '../connection/connection.js';
 import { unreachable } from '../connection/failures.js';
+import { isFields } from './context-file.js';
 import { skewText } from './version-skew.js';
 
 export interface ContextReport {
@@ -29,7 +29,7 @@ const NO_WHOAMI = 'the master is older than this client: it does not say what th
 export async function testConnection(connection: ApiConnection, version: string): Promise<ContextReport> {
   const ping = await connection.request('GET', '/ping');
   const { body } = ping;
-  if (ping.status !== 200 || !isObject(body) || typeof body.nodeId !== 'string')
+  if (ping.status !== 200 || !isFields(body) || typeof body.nodeId !== 'string')
     throw (
       refusalOf(connection, ping) ?? unreachable(connection, 'what answers there is not the API of Drover')
     );
@@ -45,7 +45,7 @@ export async function testConnection(connection: ApiConnection, version: string)
   const refusal = refusalOf(connection, whoami);
   if (refusal !== undefined) throw refusal;
   const caller = whoami.body;
-  if (!isObject(caller)) throw failedError('the master does not say what the key may do');
+  if (!isFields(caller)) throw failedError('the master does not say what the key may do');
   const master = textOf(caller.version);
   return {
     ...about,

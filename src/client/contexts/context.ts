@@ -1,13 +1,12 @@
 /** Converts one context from and to its entry in the file. */
 import { isAbsolute } from 'node:path';
 import { type ClientError, failedError, usageError } from '../../command-tree/runs/client-error.js';
-import { isObject } from '../../model/json-object.js';
 import { quoteText } from '../../model/words.js';
 import type { KeySource } from '../connection/key-source.js';
 import { parseMasterUrl } from '../connection/master-url.js';
 import type { Target } from '../connection/target.js';
 import { isCertificate, type Trust } from '../connection/trust.js';
-import type { Fields } from './context-file.js';
+import { type Fields, isFields } from './context-file.js';
 
 /** The same pattern as for names of configurations and nodes. */
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
@@ -24,7 +23,7 @@ export function checkContextName(name: string): void {
 export function targetOfContext(name: string, entry: unknown): Target {
   const fail = (problem: string): ClientError =>
     failedError(`context ${name}: ${problem}; mend it, or remove the context and add it again`);
-  if (!isObject(entry)) throw fail('it must be an object');
+  if (!isFields(entry)) throw fail('it must be an object');
   const { url } = entry;
   if (typeof url !== 'string') throw fail('it has no url');
   return {

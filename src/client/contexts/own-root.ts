@@ -5,12 +5,11 @@ import { dirname, join, resolve } from 'node:path';
 import { failedError, usageError } from '../../command-tree/runs/client-error.js';
 import { ownUser } from '../../files/own-user.js';
 import { isMissing } from '../../files/system-error.js';
-import { isObject } from '../../model/json-object.js';
 import { shellWord } from '../../model/words.js';
 import { reasonOf } from '../connection/private-text.js';
 import type { Target } from '../connection/target.js';
 import type { Trust } from '../connection/trust.js';
-import type { Fields } from './context-file.js';
+import { type Fields, isFields } from './context-file.js';
 
 const DEFAULT_API_PORT = 7000;
 /** The certificate of the cluster's authority, written here by a master that uses one. */
@@ -66,7 +65,7 @@ async function readConfiguration(root: string): Promise<Fields> {
   });
   try {
     const value: unknown = JSON.parse(text);
-    if (isObject(value)) return value;
+    if (isFields(value)) return value;
   } catch {
     // The error below covers a file that does not parse, too. `drover start` tells the exact fault of the file.
   }
@@ -86,7 +85,7 @@ function localHostOf({ bindAddress, address }: Fields): string {
 
 function trustOf(root: string, apiTls: unknown): Trust {
   if (apiTls === undefined) return { kind: 'system' };
-  const file = isObject(apiTls) ? String(apiTls.certificate) : AUTHORITY_FILE;
+  const file = isFields(apiTls) ? String(apiTls.certificate) : AUTHORITY_FILE;
   const path = resolve(root, file);
   return { kind: 'file', path, from: path };
 }
