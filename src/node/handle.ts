@@ -302,6 +302,16 @@ export function givenUpFor({ givenUp, run }: Handle): string | null {
   return givenUp?.run === run ? givenUp.cause : null;
 }
 
+/** The name of the instance in the log of the node. */
+export function nameOf({ id, configurationName }: Handle): string {
+  return `${id} (${configurationName})`;
+}
+
+/** The fields of a log line about the run. */
+export function fieldsOf({ id, configurationName, run }: Handle): Record<string, string | number> {
+  return { instance: id, configuration: configurationName, run };
+}
+
 /** The live process or container, or null. */
 export function processOf({ phase }: Handle): RunIdentity | null {
   return phase.is === 'up' ? phase.process : null;

@@ -67,9 +67,7 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
       reported: outbox.get(id),
       isNodeStopping: nodeStop.aborted,
       runtimeProblem: runtimes.problemOf(runtime),
-      checkedRun: this.#readiness.checkedRun(id),
-      checkBegunAt: this.#readiness.begunAt(id),
-      isCheckOutdated: this.#readiness.isOutdated(id),
+      check: this.#readiness.of(id),
       portLookedAt: this.#portLooks.lookedAt(id, handle?.run),
       life: this.#liveness.of(id),
     };
@@ -82,33 +80,28 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
       case 'open':
         return this.#open(id);
       case 'identify':
-        this.#identify(id);
-        return;
+        return this.#identify(id);
       case 'report':
         if (step.report.state === 'STOPPED') return this.#reportKept(step.report);
-        outbox.set(step.report);
-        return;
+        return outbox.set(step.report);
       case 'start':
         return this.#starter.start(id);
       case 'cancel-start':
-        this.#starter.cancel(id, step.run);
-        return;
+        return this.#starter.cancel(id, step.run);
       case 'check-readiness':
         return this.#readiness.check(id, step.run);
       case 'end-readiness-check':
-        this.#readiness.end(id);
-        return;
+        return this.#readiness.end(id);
       case 'note-not-ready':
-        this.#readiness.noteLate(id, step.run);
-        return;
+        return this.#readiness.noteLate(id, step.run);
       case 'look-at-port':
         return this.#portLooks.look(id, step.run);
       case 'look-at-life':
-        this.#liveness.look(id, step.run);
-        return;
+        return this.#liveness.look(id, step.run);
+      case 'give-up':
+        return handles.change(id, { givenUp: { run: step.run, cause: step.cause } });
       case 'leave':
-        this.#stopper.leave(id, step.run);
-        return;
+        return this.#stopper.leave(id, step.run);
       case 'write-stop-command':
         return this.#stopper.command(id, step.run);
       case 'signal':
@@ -118,11 +111,9 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
       case 'check-remains':
         return checkRemains(this.#parts, id, step.run);
       case 'forgive':
-        handles.change(id, { streak: 0 });
-        return;
+        return handles.change(id, { streak: 0 });
       case 'settle-stop':
-        handles.move(id, settled);
-        return;
+        return handles.move(id, settled);
       case 'accept-restart':
         // Note the content too, because the next run may have another content.
         handles.move(id, (handle) => ({
@@ -134,8 +125,7 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
       case 'clear-workspace':
         return this.#clearWorkspace(id);
       case 'forget':
-        this.#forget(id);
-        return;
+        return this.#forget(id);
       default:
         return step satisfies never;
     }
