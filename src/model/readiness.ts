@@ -54,8 +54,8 @@ export type Readiness = z.output<typeof readinessSchema>;
 type PortCheck = Pick<Readiness, 'tcpPort' | 'httpGet'>;
 
 /**
- * The path of the field of `readiness` or `liveness` that uses the instance's own port, so that the configuration must have
- * `availablePorts`; undefined: none does.
+ * The path of the field of `readiness` or `liveness` that uses the instance's own port, so that the configuration must
+ * have `availablePorts`; undefined: none does.
  */
 export function ownPortField({ tcpPort, httpGet }: PortCheck): readonly string[] | undefined {
   if (tcpPort === OWN_PORT) return ['tcpPort'];

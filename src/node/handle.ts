@@ -454,6 +454,11 @@ export function settled(handle: Handle): Handle {
   return phase.is === 'stopped' ? { ...handle, streak: 0, phase: STALE } : handle;
 }
 
+/** The handle before its run ends by a ladder that nobody asked for: the end is a failure. */
+export function unasked(handle: Handle): Handle {
+  return { ...settled(handle), streak: handle.streak };
+}
+
 /**
  * Notes that a restart request is carried out: the next run begins without the failures and the delay of earlier runs.
  */

@@ -6,7 +6,7 @@ import { askOfPrograms } from '../../../src/channel/services/usage-day.js';
 import { Conflict } from '../../../src/loop/reconciler.js';
 import { notAliveText, type Liveness as Wanted } from '../../../src/model/liveness.js';
 import { isSameValue } from '../../../src/model/plain/same-value.js';
-import { fieldsOf, givenUpFor, type Handle, nameOf, settled, stoppingOf } from '../../../src/node/handle.js';
+import { fieldsOf, givenUpFor, type Handle, nameOf, stoppingOf } from '../../../src/node/handle.js';
 import type { Finding } from '../../../src/runtime/readiness/port-check.js';
 import { TRY_MS, tryPort, withinTime } from '../../../src/runtime/readiness/readiness-check.js';
 import type { NodeParts } from '../parts.js';
@@ -27,8 +27,6 @@ interface Fault {
   readonly message: string;
   /** True when most instances of the configuration fail at once, so that the cause is outside of them. */
   readonly isShared: boolean;
-  /** True when the run is to be ended for it. */
-  readonly isFinal: boolean;
 }
 
 interface Life {
@@ -55,9 +53,10 @@ export type LifeFacts = Readonly<Pick<Life, 'dueAt' | 'isLooking' | 'fault'>>;
 export function planLiveness(facts: SupervisorFacts, handle: Handle, now: number): SupervisorPlan {
   const { desired, life } = facts;
   const { run } = handle;
-  if (life?.fault?.isFinal === true) return { steps: [{ do: 'give-up', run, cause: life.fault.message }] };
-  const isWatched = desired?.configuration.liveness !== undefined;
-  if (!isWatched || life?.isLooking === true || awaitedReadiness(facts, handle) !== undefined)
+  const liveness = desired?.configuration.liveness;
+  if (life?.fault?.isShared === false && liveness?.do === 'restart')
+    return { steps: [{ do: 'give-up', run, cause: life.fault.message }] };
+  if (liveness === undefined || life?.isLooking === true || awaitedReadiness(facts, handle) !== undefined)
     return { steps: [] };
   const leftMs = life === null ? 0 : life.dueAt - now;
   return leftMs <= 0 ? { steps: [{ do: 'look-at-life', run }] } : { steps: [], recheckInMs: leftMs };
@@ -66,12 +65,7 @@ export function planLiveness(facts: SupervisorFacts, handle: Handle, now: number
 /** Why a process that is up is not alive; null: it counts as alive. */
 export function faultOf({ life }: Pick<SupervisorFacts, 'life'>, handle: Handle): Fault | null {
   const cause = givenUpFor(handle);
-  return cause === null ? (life?.fault ?? null) : { message: cause, isShared: false, isFinal: true };
-}
-
-/** The handle before its run ends: nobody has asked for the end of what was given up, so it is a failure. */
-export function beforeEnd(handle: Handle): Handle {
-  return givenUpFor(handle) === null ? handle : { ...settled(handle), streak: handle.streak };
+  return cause === null ? (life?.fault ?? null) : { message: cause, isShared: false };
 }
 
 export class Liveness {
@@ -196,6 +190,6 @@ export class Liveness {
     const port = desired.get(handle.id)?.assignment.port ?? null;
     const message = notAliveText(wanted, port, finding) + left;
     if (life.fault?.message !== message) logger.warn(fieldsOf(handle), `${nameOf(handle)} is ${message}`);
-    life.fault = { message, isShared, isFinal: left === '' };
+    life.fault = { message, isShared };
   }
 }

@@ -232,9 +232,9 @@ interface MemoryFacts {
 }
 
 /**
- * Names the cause of an exit that the supervisor or the RAM limit caused, where signal and code do not tell it. The kernel ends one
- * process, often a child, and the main process decides how the run then ends. A requested end or a success had another
- * cause.
+ * Names the cause of an exit that the supervisor or the RAM limit caused, where signal and code do not tell it. The
+ * kernel ends one process, often a child, and the main process decides how the run then ends. A requested end or a
+ * success had another cause.
  */
 export function explainExit(handle: Handle, exit: Exit, { hasKilled, ramMB }: MemoryFacts): Exit {
   const given = givenUpFor(handle);

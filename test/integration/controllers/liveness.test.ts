@@ -155,7 +155,7 @@ describe('an instance with liveness', () => {
   });
 
   it('does not wait for the stop of another one that is ended already, or wanted no more', async () => {
-    const fields = { minimumServiceCount: 4, stopTimeoutSeconds: 600 };
+    const fields = { minimumServiceCount: 4, stopTimeoutSeconds: 600, static: true };
     const [first = '', second = '', third = '', ...others] = await started({ ...BEATS, failures: 1 }, fields);
     for (const id of [first, second]) node.runtime.stubborn.add(id);
     await pass(60, [second, third, ...others]);
