@@ -5,13 +5,12 @@
 
 import type { BeatBook } from '../../src/channel/master/beat-book.js';
 import type { Webhooks } from '../../src/configuration-files/read-webhooks.js';
-import type { Clock } from '../../src/loop/clock.js';
 import type { ConfigurationRecord } from '../../src/model/configuration.js';
 import type { PlannedContent } from '../../src/operations/plan/forecast.js';
 import type { InstanceWriter } from '../../src/state/instance-writes.js';
 import type { MasterState } from '../../src/state/master-state.js';
 import { RolloutWriter } from '../../src/state/rollout-writes.js';
-import type { Logger } from '../../src/telemetry/logger.js';
+import type { Ambient } from '../../src/telemetry/ambient.js';
 import type { Metrics } from '../../src/telemetry/metrics.js';
 import { InstanceUpdates } from './content/instance-updates.js';
 import { Contents } from './content/reconciler.js';
@@ -31,7 +30,7 @@ import { Schedules, type SchedulesOptions } from './schedule/reconciler.js';
 import { Waiting } from './waiting/reconciler.js';
 import type { WakeFacts } from './wake/wake.js';
 
-export interface ReconcilersOptions {
+export interface ReconcilersOptions extends Ambient {
   readonly state: MasterState;
   readonly writer: InstanceWriter;
   /**
@@ -57,8 +56,6 @@ export interface ReconcilersOptions {
   readonly send?: NoticesOptions['send'];
   readonly sendLine: SchedulesOptions['sendLine'];
   readonly metrics: Metrics;
-  readonly clock: Clock;
-  readonly logger: Logger;
   /** Aborts when this master no longer leads: nothing here follows the state from then on. Default: never. */
   readonly ending?: AbortSignal | undefined;
 }
@@ -71,6 +68,8 @@ interface ReconcilerWakes {
   readonly onPlaceFreed: () => void;
   /** Asks placement to look at an instance. */
   readonly lookAtPlace: (id: string) => void;
+  /** See `NoticesOptions`. */
+  readonly lookAtWebhook: (name: string) => void;
   /** See `WaitingOptions`. */
   readonly isPlaceRetried: (id: string) => boolean;
 }
@@ -144,13 +143,7 @@ export function buildReconcilers(options: ReconcilersOptions, wakes: ReconcilerW
       onLook: wakes.lookAtPlace,
       clock,
     }),
-    heartbeat: new Heartbeat({
-      ...state,
-      beats,
-      timeoutMs: nodeTimeoutMs,
-      clock,
-      logger,
-    }),
+    heartbeat: new Heartbeat({ ...state, beats, timeoutMs: nodeTimeoutMs, clock, logger }),
     drains,
     forecaster: { forecast: (contents: readonly PlannedContent[]) => forecast(forecastSources, contents) },
     replacements: new Replacements({
@@ -172,6 +165,7 @@ export function buildReconcilers(options: ReconcilersOptions, wakes: ReconcilerW
     notices: new Notices({
       ...options,
       ...state,
+      lookAtWebhook: wakes.lookAtWebhook,
       readWebhooks: options.readWebhooks ?? (async () => new Map()),
     }),
     contents: new Contents({ ...state, updates, logger }),

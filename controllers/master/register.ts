@@ -13,6 +13,7 @@ import type { MirrorReader } from '../../src/store/mirror.js';
 import { RepeatedLog } from '../../src/telemetry/repeated-log.js';
 import { TreeUnsteady } from '../../src/templates/tree/tree.js';
 import { viewOfLeaving } from './minimum-service/surplus.js';
+import { ALL_WEBHOOKS } from './notice/reconciler.js';
 import { buildReconcilers, type Reconcilers, type ReconcilersOptions } from './reconcilers.js';
 import { ALL_THAT_WAITS } from './waiting/groups.js';
 import { wakesOfInstance } from './wake/instance-wakes.js';
@@ -30,7 +31,7 @@ import { wakesOfNewPlace, wakesOfTemplates } from './wake/shared-wakes.js';
 import { type Change, type ControllerName, type Wake, type WakeFacts, wakeFactsOf } from './wake/wake.js';
 
 /** The wake when there may be an event to tell. */
-const TELL: readonly Wake[] = [{ controller: 'notice', key: 'all', when: 0 }];
+const TELL: readonly Wake[] = [{ controller: 'notice', key: ALL_WEBHOOKS, when: 0 }];
 /** How many record writes may be under way together, so that they share one commit. */
 const WRITES_AT_ONCE = 512;
 
@@ -64,6 +65,11 @@ export function buildMasterControllers(options: MasterControllersOptions): Maste
   const reconcilers = buildReconcilers(options, {
     awaitingPlace: facts.awaitingPlace,
     onPlaceFreed: () => wake(wakesOfNewPlace(facts)),
+    lookAtWebhook: (name) => {
+      // A webhook whose record cannot be written waits: another look would send its notice once more.
+      const { controller } = registered.notice;
+      if (!controller.isFailing(name)) controller.enqueue(name);
+    },
     lookAtPlace: (id) => registered.placement.controller.enqueue(id),
     isPlaceRetried: (id) => registered.placement.controller.isFailing(id),
   });
@@ -133,7 +139,7 @@ function followAll(
   follow(state.rollouts, (change) => wakesOfRollout(change, facts));
   follow(state.exits, wakesOfExit);
   follow(state.events, () => TELL);
-  follow(state.notices, () => TELL);
+  follow(state.notices, ({ id: key }) => [{ controller: 'notice', key, when: 0 }]);
   follow(state.timetables, (change) => wakesOfTimetable(change));
   beats.onContactChange((nodeId) => wake(wakesOfContact(nodeId)));
 }
@@ -164,7 +170,7 @@ function registerAll(
       PREFIX.exits,
     ]),
     rollout: register(options, reconcilers.rollouts, () => rolloutKeys(state)),
-    notice: register(options, reconcilers.notices, () => ['all']),
+    notice: register(options, reconcilers.notices, () => [ALL_WEBHOOKS], WRITES_AT_ONCE),
     schedule: register(
       options,
       reconcilers.schedules,

@@ -1,6 +1,5 @@
 /** The collaborators of the wrapper's controllers. The composition root builds them once and hands them over whole. */
 import type { CallPeer } from '../../src/channel/protocol/calls.js';
-import type { Clock } from '../../src/loop/clock.js';
 import type { DesiredCopy } from '../../src/node/desired-copy.js';
 import type { HandleBook } from '../../src/node/handle-book.js';
 import type { LeftDirectories } from '../../src/node/left-directories.js';
@@ -12,9 +11,9 @@ import type { SampledRun, UsageSampler } from '../../src/runtime/limits/usage-sa
 import type { holderOfPort, PortFinding } from '../../src/runtime/listening.js';
 import type { RuntimeOffers } from '../../src/runtime/offers.js';
 import type { checkPort } from '../../src/runtime/ports.js';
-import type { Logger } from '../../src/telemetry/logger.js';
+import type { Ambient } from '../../src/telemetry/ambient.js';
 
-export interface NodeParts {
+export interface NodeParts extends Ambient {
   readonly desired: DesiredCopy;
   readonly handles: HandleBook;
   readonly outbox: StatusOutbox;
@@ -32,7 +31,5 @@ export interface NodeParts {
   readonly calls: () => CallPeer | undefined;
   /** Aborted when the operator ends the node with Ctrl-C: everything stops, and nothing desired changes. */
   readonly nodeStop: AbortSignal;
-  readonly clock: Clock;
   readonly random: () => number;
-  readonly logger: Logger;
 }

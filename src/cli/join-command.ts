@@ -134,11 +134,8 @@ function parseMaster(text: string): HostPort {
 
 /** Refuses the root of a master: the join would neither use nor remove the master's state. */
 async function refuseMaster(directory: string, present: NodeConfiguration | undefined): Promise<void> {
-  const isThere = await stat(join(directory, 'data', 'admin.key')).then(
-    () => true,
-    () => false,
-  );
-  if (!isThere) return;
+  const status = await stat(join(directory, 'data', 'admin.key')).catch(() => undefined);
+  if (status === undefined) return;
   const what =
     present?.store.kind === 'etcd'
       ? `${directory} is master ${present.nodeId} of cluster ${present.clusterName} already, with the state on etcd at ` +

@@ -122,8 +122,7 @@ function addExtensionCommands(program: Command, host: ClientHost): void {
     .command('*', { hidden: true })
     .argument('[words...]')
     .helpOption(false);
-  host.addTarget(command);
-  command.action(async ([name = '', ...words]: readonly string[]) => {
+  host.addTarget(command).action(async ([name = '', ...words]: readonly string[]) => {
     const options = command.opts<ClientOptions>();
     const { runExtensionCommand } = await import('./commands/extension-runs.js');
     if (!(await runExtensionCommand(host, options, [name, ...words]))) throw unknownCommand(program, name);

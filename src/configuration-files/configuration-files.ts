@@ -15,7 +15,6 @@ import type {
   ConfigurationFileError,
   ConfigurationFileWarning,
   ConfigurationRecord,
-  ConfigurationWarning,
 } from '../model/configuration.js';
 import {
   type ConfigurationOverrides,
@@ -221,14 +220,10 @@ export class ConfigurationFiles implements Part {
   }
 
   /** As `write`, for a content that is not judged yet. Throws DRV_CONFIGURATION_INVALID, too. */
-  async put(
-    name: string,
-    input: unknown,
-    options?: WriteOptions,
-  ): Promise<{ warnings: readonly ConfigurationWarning[] }> {
+  async put(name: string, input: unknown, options?: WriteOptions): Promise<ParsedConfiguration> {
     const parsed = validateConfiguration(name, input);
     await this.write(name, parsed, options);
-    return { warnings: parsed.warnings };
+    return parsed;
   }
 
   /**

@@ -245,7 +245,7 @@ export class DirectoryReader {
       }
       return await this.#readChanged(file);
     } catch (error) {
-      if (isMissing(error) && !(await hasEntry(path)))
+      if (isMissing(error) && (await lstat(path).catch(() => undefined)) === undefined)
         return (await this.#isMisnamed(file)) ? broken(file, 'misnamed', NOT_UTF8) : undefined;
       return broken(file, 'unreadable', `cannot be read: ${fileReason(error)}`);
     }
@@ -338,12 +338,4 @@ function identityOf({ dev, ino }: Stats): string {
 /** The signature of a file and of all that it extends; undefined: there is no such file. */
 function signatureOf(all: readonly (BigIntStats | undefined)[]): string {
   return all.map((one) => one && [one.dev, one.ino, one.size, one.mtimeNs, one.ctimeNs].join(':')).join(' ');
-}
-
-/** True when the path exists, even as a link to nothing. */
-async function hasEntry(path: string): Promise<boolean> {
-  return lstat(path).then(
-    () => true,
-    () => false,
-  );
 }

@@ -11,6 +11,7 @@ instanceGroups: groups it belongs to, for tools; no effect on placement
 nodes: ids of the nodes that may run it; empty: any
 hostAddress: the address that clients connect to. It may hold %NODE_ID%, %NODE_ADDRESS%, %HOST_ADDRESS% (the node's address) and properties
 availablePorts: {"min": 8080, "max": 8099}: each instance gets a port of its own from this range, 1 to 65535. Without it instances have no port
+ports: more ports of each instance, by name, at most 16: a range, the neighbour of the main port, or its number
 minimumServiceCount: how many instances Drover keeps; 0 to 100,000
 maximumServiceCount: not below minimumServiceCount. Drover removes instances above this number (static ones it stops), and refuses POST /instances at it. Those without players go first, of these what Drover made for the minimum, the youngest first
 surplus: what a lowered minimumServiceCount leaves. keep: it goes on. remove: of the instances that Drover made for the minimum, those beyond it go: what is not up first, then what has no players, the youngest first. Players are waited for as update says (players, playersSeconds; without it for ever). What a client made stays. A static one goes too, and its directory stays
@@ -43,11 +44,16 @@ extends: the path of another file that this one takes over, from here: it then s
 availablePorts.min: the first port of the range; at most max
 availablePorts.max: the last port of the range
 readiness.httpGet.path: the path that is asked, with its query; it begins with /
-readiness.httpGet.port: the port that is asked: a number, or "%PORT%", the instance's own
+readiness.httpGet.port: the port that is asked: a number, or "%PORT%", the instance's own, or "%PORT_<NAME>%" of ports
 liveness.httpGet.path: the path that is asked, with its query; it begins with /
-liveness.httpGet.port: the port that is asked: a number, or "%PORT%", the instance's own
+liveness.httpGet.port: the port that is asked: a number, or "%PORT%", the instance's own, or "%PORT_<NAME>%" of ports
+ports.min: the first port of a range of its own; with max
+ports.max: the last port of the range
+ports.sameAs: main: the number of the main port
+ports.next: the number so many above the main port; 1 to 16. A main port is taken only where this one is free, too
+ports.protocol: tcp, udp or both (default): what is held, looked at before a start, and published by docker
 readiness.logLine: the run has written a whole line that holds this text. * stands for any characters, everything else for itself; colours do not count. At most 200 characters, looked for in the first 8,192 of a line, and in what stands behind its last carriage return, as behind a progress bar
-readiness.tcpPort: this port accepts a connection: a number, or "%PORT%" for the instance's own
+readiness.tcpPort: this port accepts a connection: a number, "%PORT%" for the instance's own, or "%PORT_<NAME>%" for one of its ports
 readiness.httpGet: GET of its path at its port (default "%PORT%") is answered with 2xx or 3xx, within 5 s. Redirects are not followed, the body is not read
 readiness.timeoutSeconds: not a check: after so long (default 60; 1 to 86,400) the instance is said to be not ready
 readiness.intervalSeconds: not a check: the time from one try at a port to the next (default 1; 0.1 to 3600); the first tries come sooner
@@ -74,7 +80,7 @@ after.when: only in prepare. start (default): before every start. install: in a 
 limits.pids: the most processes and threads at a time, all together; without it 4096. At the limit the system refuses to start more
 limits.nofile: the most open files of each process: one number, or {"soft": 1024, "hard": 65536}; 64 to 1,048,576. Without it 1024, which a program may raise to Drover's own hard limit
 liveness.httpGet: GET of its path at its port (default "%PORT%") is answered with 2xx or 3xx, within 5 s
-liveness.tcpPort: this port accepts a connection: a number, or "%PORT%" for the instance's own
+liveness.tcpPort: this port accepts a connection: a number, "%PORT%" for the instance's own, or "%PORT_<NAME>%" for one of its ports
 liveness.heartbeatSeconds: the last PUT state of the instance, with any state, is younger than so long; 1 to 86,400
 liveness.logSilenceSeconds: its log got a line within so long; 1 to 86,400
 liveness.intervalSeconds: not a check: the time from one look to the next (default 10; 0.1 to 3600)

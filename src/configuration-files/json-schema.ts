@@ -77,7 +77,9 @@ function closed(rule: object, path: string): JsonSchema {
     }),
     ...(typeof pattern === 'string' && {
       properties: { [REMARK]: REMARK_RULE },
-      patternProperties: { [pattern]: additionalProperties },
+      patternProperties: {
+        [pattern]: isObject(additionalProperties) ? closed(additionalProperties, path) : additionalProperties,
+      },
       additionalProperties: false,
     }),
     ...(isObject(items) && { items: closed(items, path) }),

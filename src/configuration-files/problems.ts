@@ -253,6 +253,7 @@ function accepted(rule: Rule | undefined): string {
   if (isSwitch(rule?.enum)) return 'true or false';
   if (rule?.enum !== undefined) return `one of ${rule.enum.map((value) => JSON.stringify(value)).join(', ')}`;
   if (rule?.const !== undefined) return JSON.stringify(rule.const);
+  if (Array.isArray(rule?.examples)) return rule.examples.map((one) => JSON.stringify(one)).join(' or ');
   if (rule?.anyOf !== undefined)
     return rule.anyOf.map((one) => accepted(isRule(one) ? one : undefined)).join(' or ');
   switch (rule?.type) {

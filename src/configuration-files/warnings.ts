@@ -3,6 +3,7 @@
  * without a value. Pure. The node reports what only it can know, such as a missing file.
  */
 import { type Configuration, configurationSchema } from '../model/configuration.js';
+import { portVariable } from '../model/fields/ports.js';
 import { isBuiltInVariable, placeholderNames, placeholdersIn } from '../model/names.js';
 import { type Finding, type Findings, firstOf, type Problem, rulesOf, unknownFieldsOf } from './problems.js';
 
@@ -71,8 +72,14 @@ function holdsPort(text: string): boolean {
   return !placeholdersIn(text, (name) => name === 'PORT').next().done;
 }
 
-function* ownNames({ properties }: Configuration): Generator<Problem> {
-  for (const name of Object.keys(properties).filter(isBuiltInVariable)) {
+/** True for the names that Drover gives a value, with those of named ports. */
+function isOwnVariable(name: string, { ports = {} }: Configuration): boolean {
+  return isBuiltInVariable(name) || Object.keys(ports).some((port) => portVariable(port) === name);
+}
+
+function* ownNames(configuration: Configuration): Generator<Problem> {
+  const { properties } = configuration;
+  for (const name of Object.keys(properties).filter((one) => isOwnVariable(one, configuration))) {
     const message = `has no effect: %${name}% is a variable of Drover's own`;
     yield { path: ['properties', name], message, at: 'key' };
   }
@@ -86,13 +93,10 @@ function* hostAddressNames({ hostAddress = '', properties }: Configuration): Gen
   }
 }
 
-function* whereNothingIsReplaced({
-  stopCommand = '',
-  readiness,
-  liveness,
-  properties,
-}: Configuration): Generator<Problem> {
-  const isVariable = (name: string): boolean => isBuiltInVariable(name) || Object.hasOwn(properties, name);
+function* whereNothingIsReplaced(configuration: Configuration): Generator<Problem> {
+  const { stopCommand = '', readiness, liveness, properties } = configuration;
+  const isVariable = (name: string): boolean =>
+    isOwnVariable(name, configuration) || Object.hasOwn(properties, name);
   const texts: readonly (readonly [path: readonly string[], text: string])[] = [
     [['stopCommand'], stopCommand],
     [['readiness', 'logLine'], readiness?.logLine ?? ''],

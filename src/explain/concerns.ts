@@ -5,6 +5,7 @@
 import type { ConfigurationFileError } from '../model/configuration.js';
 import type { NodeCondition } from '../model/node.js';
 import type { DrainProgress } from '../model/node-drain.js';
+import type { ShownWebhook } from '../model/webhook.js';
 import type { Health } from './health.js';
 import { HEALTH_TONES, type HealthState, type HealthTone } from './health-states.js';
 
@@ -14,6 +15,7 @@ export const CONCERN_KINDS = [
   'node-draining',
   'node-cordoned',
   'file',
+  'undelivered',
   'record',
   'certificate',
 ] as const;
@@ -31,7 +33,7 @@ export interface Concern {
   /** The state of a configuration's health, or a kind of its own. */
   readonly kind: HealthState | (typeof CONCERN_KINDS)[number];
   readonly tone: HealthTone;
-  /** The configuration, node, file or record; `TLS of the API`. */
+  /** The configuration, node, file, webhook or record; `TLS of the API`. */
   readonly name: string;
   /** The kind in one or two words. */
   readonly word: string;
@@ -53,6 +55,8 @@ export interface ConcernFacts {
   readonly configurations: Iterable<ConfigurationHealth>;
   readonly nodes: Iterable<NodeFacts>;
   readonly brokenFiles: readonly ConfigurationFileError[];
+  /** The webhooks whose receivers take nothing. */
+  readonly undelivered: readonly ShownWebhook[];
   readonly unreadableRecords: readonly { readonly key: string; readonly problem: string }[];
   /** The problem of the API's certificate; null: none. */
   readonly certificateProblem: string | null;
@@ -81,6 +85,10 @@ export function concernsOf(facts: ConcernFacts): Concern[] {
     if (isOfConfiguration(file)) continue;
     const text = line === null ? message : `line ${line}: ${message}`;
     add(file, { kind: 'file', tone: 'bad', word: 'Broken file', text });
+  }
+  for (const { name, problem, failingSince: since, waiting, lost } of facts.undelivered) {
+    const text = `${problem}; events: ${waiting} waiting, ${lost} given up`;
+    add(`webhook ${name}`, { kind: 'undelivered', tone: 'bad', word: 'Undelivered', text }, { since });
   }
   for (const { key, problem } of facts.unreadableRecords) {
     const text = `it cannot be read and is set aside: ${problem}`;

@@ -22,7 +22,8 @@ export interface PlacementView {
   readonly awaited: { readonly nodeIds: readonly string[]; readonly forMs: number } | null;
   /** Why templates cannot be chosen; placement asks no node before they can. */
   readonly templateProblems: readonly string[];
-  readonly ports: { readonly min: number; readonly max: number } | null;
+  /** The range of the port that lacks, or of the main one; `name`: of the port, absent for the main one. */
+  readonly ports: { readonly name?: string; readonly min: number; readonly max: number } | null;
   /** The holders of ports, on nodes without a free port. Not all of them when there are many. */
   readonly portHolders: readonly PortHolder[];
   readonly portHoldersTotal: number;

@@ -33,7 +33,13 @@ const portHolderSchema = z.object({
 });
 export type PortHolder = z.output<typeof portHolderSchema>;
 
-const portRangeSchema = z.object({ min: z.int(), max: z.int() }).nullable();
+const portRangeSchema = z
+  .object({
+    min: z.int(),
+    max: z.int(),
+    name: z.string().optional().describe('of the port; absent: the main one'),
+  })
+  .nullable();
 
 const pastExitSchema = z.object({
   at: z.number().describe("Unix milliseconds, by the node's clock"),
@@ -89,6 +95,7 @@ export const instanceExplanationSchema = z.object({
     .nullable()
     .describe('why the node could not be asked, so that this is what the master knows; null: it was asked'),
   port: z.int().nullable(),
+  ports: z.string().nullable().describe('its named ports, such as `query=27016/udp`; null: it has none'),
   processPid: z.int().nullable(),
   upForMs: z.int().nullable(),
   restarts: z.int(),
@@ -130,6 +137,12 @@ const configurationFileSchema = z.object({
 });
 export type ExplainedFile = z.output<typeof configurationFileSchema>;
 
+const rowFields = {
+  state: z.string(),
+  isSettled: z.boolean(),
+  verdict: z.string().describe('to be read after the id'),
+};
+
 export const configurationExplanationSchema = z.object({
   configurationName: z.string(),
   ...told,
@@ -147,14 +160,7 @@ export const configurationExplanationSchema = z.object({
   portRange: portRangeSchema,
   portHolders: z.array(portHolderSchema).describe('of nodes without a free port'),
   portHoldersTotal: z.int(),
-  instances: z.array(
-    z.object({
-      instanceId: shownInstanceId,
-      state: z.string(),
-      isSettled: z.boolean(),
-      verdict: z.string().describe('to be read after the id'),
-    }),
-  ),
+  instances: z.array(z.object({ instanceId: shownInstanceId, ...rowFields })),
   instancesTotal: z.int(),
 });
 export type ConfigurationExplanation = z.output<typeof configurationExplanationSchema>;
@@ -172,15 +178,7 @@ export const nodeExplanationSchema = z.object({
   usedCpu: z.int().describe('100 = one core'),
   maxCpu: z.int(),
   instances: z
-    .array(
-      z.object({
-        instanceId: shownInstanceId,
-        configurationName: z.string(),
-        state: z.string(),
-        isSettled: z.boolean(),
-        verdict: z.string().describe('to be read after the id'),
-      }),
-    )
+    .array(z.object({ instanceId: shownInstanceId, configurationName: z.string(), ...rowFields }))
     .describe('those that are not well come first'),
   instancesTotal: z.int(),
 });

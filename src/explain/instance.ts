@@ -1,6 +1,7 @@
 /** Explains an instance: one story out of the facts, the numbers beside it, and notes. Pure. */
 import { unknownFields } from '../model/configuration.js';
 import type { ExitRecord } from '../model/exit-record.js';
+import { portsText } from '../model/fields/ports.js';
 import { hasFinished, isAtRest } from '../model/instance.js';
 import type { NodeCondition } from '../model/node.js';
 import type { DescribedExit } from '../model/run/instance-description.js';
@@ -41,6 +42,7 @@ export function explainInstance(facts: InstanceFacts, now: number): InstanceExpl
     nodeCondition: node?.condition ?? null,
     nodeAnswer: answer.kind === 'silent' ? answer.why : null,
     port: record.placement?.port ?? null,
+    ports: portsText(record.placement ?? {}) ?? null,
     processPid: publicPid(seen === undefined ? status.pid : seen.pid),
     upForMs: roundOrNull(seen?.upForMs),
     restarts: seen?.restarts ?? status.restarts,
@@ -190,6 +192,7 @@ export function explainUnreadable(
     nodeCondition: (placement === null ? undefined : conditionOf(placement.nodeId)) ?? null,
     nodeAnswer: null,
     port: placement?.port ?? null,
+    ports: portsText(placement ?? {}) ?? null,
     processPid: null,
     upForMs: null,
     restarts: 0,

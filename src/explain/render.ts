@@ -25,24 +25,19 @@ const PORTS_SHOWN = 20;
 
 /** The explanation as several lines, without a newline at the end. */
 export function renderInstanceExplanation(explanation: InstanceExplanation, columns?: number): string {
-  const { port, restarts, failuresInARow } = explanation;
+  const { actual, reason, port, ports, restarts, failuresInARow, retryInMs } = explanation;
   const failures = failuresInARow === 0 ? '' : `, ${countText(failuresInARow, 'failure')} in a row`;
   const parts = [
     head(explanation),
     [
       ...field('desired', explanation.desired),
-      ...field(
-        'actual',
-        explanation.actual + (explanation.reason === null ? '' : ` (${explanation.reason})`),
-      ),
+      ...field('actual', actual + (reason === null ? '' : ` (${reason})`)),
       ...field('node', nodeText(explanation)),
       ...field('port', port === null ? null : String(port)),
+      ...field('ports', ports ?? null),
       ...field('process', processText(explanation)),
       ...field('restarts', `${restarts}${failures}`),
-      ...field(
-        'next try',
-        explanation.retryInMs === null ? null : `in ${durationText(explanation.retryInMs)}`,
-      ),
+      ...field('next try', retryInMs === null ? null : `in ${durationText(retryInMs)}`),
     ],
     nodeLines('Nodes', explanation.nodes, explanation.nodesTotal),
     portLines(explanation),
@@ -159,7 +154,11 @@ function portLines({
   if (portRange === null) return [];
   const shown = portHolders.slice(0, PORTS_SHOWN);
   const rows = shown.map((holder) => [holder.nodeId, String(holder.port), holderText(holder)]);
-  return table(`Ports ${portRange.min}-${portRange.max}`, rows, portHoldersTotal);
+  return table(
+    `Ports ${portRange.name === undefined ? '' : `${portRange.name} `}${portRange.min}-${portRange.max}`,
+    rows,
+    portHoldersTotal,
+  );
 }
 
 function holderText(holder: PortHolder): string {

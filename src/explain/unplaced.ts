@@ -46,6 +46,11 @@ export function storyOfUnplaced({ record, placement }: InstanceFacts): Story | u
   };
 }
 
+/** The field of a configuration with this range. */
+export function rangeField(ports: PlacementView['ports']): string {
+  return ports?.name === undefined ? 'availablePorts' : `ports.${ports.name}`;
+}
+
 /**
  * The advice for each condition, in the reverse order of the conditions: the condition nearest to a fit comes
  * first. Some advice says to delete the instance, because a changed configuration reaches new instances only.
@@ -54,7 +59,7 @@ const ADVICE: readonly (readonly [string, (placement: PlacementView, name: strin
   [
     'port',
     ({ ports }, name) =>
-      `Free a port, or widen availablePorts of ${name} (${ports?.min}-${ports?.max}) and delete the instance.`,
+      `Free a port, or widen ${rangeField(ports)} of ${name} (${ports?.min}-${ports?.max}) and delete the instance.`,
   ],
   ['cpu', (placement, name) => adviceForSize(placement, name, 'cpu', 'maxCpu or cpuOvercommit')],
   ['ram', (placement, name) => adviceForSize(placement, name, 'ramMB', 'maxRamMB')],

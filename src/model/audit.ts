@@ -16,7 +16,9 @@ export const auditEntrySchema = z.object({
   subject: z
     .string()
     .nullable()
-    .describe('what it was about: an id, a name, a path, the command without its secrets'),
+    .describe(
+      'what it was about: an id, a name with its changed fields, a path, the command without its secrets',
+    ),
   address: z.string().nullable().describe('where it came from; null: the terminal of the node'),
   result: z.string().describe('HTTP status, or `ok` / `failed` for a command'),
   master: z.string().optional().describe('of several masters: the one that has it in its file'),

@@ -8,11 +8,12 @@ import { exposeSchema } from './fields/expose.js';
 import { fileEditsSchema, workspacePathSchema } from './fields/file-edit.js';
 import { afterSchema, commandSchema, prepareSchema } from './fields/hooks.js';
 import { limitsSchema } from './fields/limits.js';
+import { ownPortFault, portFaults, wantedPortsSchema } from './fields/ports.js';
 import { livenessSchema } from './liveness.js';
 import { nameSchema, portSchema, runAsSchema } from './names.js';
 import { MAX_SERVICE_COUNT } from './plain/command-limits.js';
 import { DEFAULT_MINIMUM } from './plain/configuration-defaults.js';
-import { ownPortField, readinessSchema } from './readiness.js';
+import { portField, readinessSchema } from './readiness.js';
 import { schedulesSchema, windowsSchema } from './schedule.js';
 import {
   restartPolicySchema,
@@ -31,10 +32,7 @@ const MAX_ENTRIES = 512;
 
 export const portRangeSchema = z
   .object({ min: portSchema, max: portSchema })
-  .refine((range) => range.min <= range.max, {
-    path: ['min'],
-    error: 'must not be greater than max',
-  });
+  .refine((range) => range.min <= range.max, { path: ['min'], error: 'must not be greater than max' });
 
 /** A map of texts whose keys can never reach an object's prototype. Values hold no NUL. */
 const stringMapSchema = z
@@ -86,6 +84,8 @@ const fieldsSchema = z.object({
   nodes: z.array(nameSchema).max(4096).default([]),
   hostAddress: z.string().min(1).max(253).optional(),
   availablePorts: portRangeSchema.optional(),
+  /** The ports beside the main one, by name. Absent: none. */
+  ports: wantedPortsSchema.optional(),
   minimumServiceCount: z.int().min(0).max(MAX_SERVICE_COUNT).default(DEFAULT_MINIMUM),
   /** The most instances; further ones are stopped. Absent: no limit. */
   maximumServiceCount: z.int().min(0).max(MAX_SERVICE_COUNT).optional(),
@@ -130,7 +130,7 @@ const fieldsSchema = z.object({
 });
 
 /** The fields that the node must know, because a node of an older version would pass them over in silence. */
-export const NODE_FIELDS = ['fileEdits', 'prepare', 'after', 'limits', 'liveness'] as const;
+export const NODE_FIELDS = ['fileEdits', 'prepare', 'after', 'limits', 'liveness', 'ports'] as const;
 
 /** The fields of a content that its node does not know. `known`: the fields that the node named. */
 export function unknownFields(configuration: Configuration, known: readonly string[] = []): string[] {
@@ -153,17 +153,19 @@ const allFieldsSchema = fieldsSchema.extend({
 });
 
 export const configurationSchema = allFieldsSchema.superRefine((configuration, context) => {
-  const { availablePorts, runtime, stopTo } = configuration;
+  const { runtime, stopTo } = configuration;
   if (runtime === 'docker' && stopTo === 'all') {
     const message =
       'must be main: the runtime docker can signal the main process of a container alone; remove the field';
     context.addIssue({ code: 'custom', path: ['stopTo'], message });
   }
+  for (const [path, message] of portFaults(configuration))
+    context.addIssue({ code: 'custom', path, message });
   for (const check of ['readiness', 'liveness'] as const) {
-    const field = ownPortField(configuration[check] ?? {});
-    if (field === undefined || availablePorts !== undefined) continue;
-    const message = 'must be a number, because without availablePorts the instance has no port of its own';
-    context.addIssue({ code: 'custom', path: [check, ...field], message });
+    const [path, asked] = portField(configuration[check] ?? {}) ?? [];
+    const message = asked === undefined ? undefined : ownPortFault(asked, configuration);
+    if (path !== undefined && message !== undefined)
+      context.addIssue({ code: 'custom', path: [check, ...path], message });
   }
   const { minimumServiceCount: minimum, maximumServiceCount: maximum } = configuration;
   if (maximum !== undefined && minimum > maximum) {

@@ -58,6 +58,8 @@ const CLASSES: { readonly [Field in keyof Required<Configuration>]: Judge } = {
   // Ports are free or taken by address, so another address is another place.
   hostAddress: 'replacement',
   availablePorts: portsClass,
+  // The numbers that still fit stay.
+  ports: 'next-start',
   minimumServiceCount: 'live',
   maximumServiceCount: 'live',
   // The controllers read the field when the minimum is lowered.

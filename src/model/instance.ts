@@ -3,6 +3,7 @@
  * in controllers/README.md); API clients see flat fields, as InstanceInfo.
  */
 import { z } from 'zod';
+import { namedPortsSchema, portsOf, portsText } from './fields/ports.js';
 import { instanceIdSchema, nameSchema, portSchema, shownInstanceId } from './names.js';
 import { publicPid } from './run/run-identity.js';
 
@@ -70,6 +71,8 @@ export const placementSchema = z.object({
   nodeId: nameSchema,
   /** Port on the node, or null when the configuration asks for none. */
   port: portSchema.nullable(),
+  /** The named ports, with those that are counted from the main one. Absent: none. */
+  ports: namedPortsSchema.optional(),
   /** Address that clients connect to. */
   hostAddress: z.string(),
   /** The templates of this instance, chosen once (oneOf and oneInGroups are decided here). */
@@ -150,7 +153,7 @@ export type InstanceStatus = Omit<StoredStatus, keyof ProcessStatus | keyof Firs
   ProcessStatus &
   FirstReadiness;
 
-const homeSchema = z.object({ nodeId: nameSchema, port: portSchema.nullable() });
+const homeSchema = placementSchema.pick({ nodeId: true, port: true, ports: true });
 
 /** The record in its stored form. Readers take it through `instanceOf`. */
 export const instanceRecordSchema = z.object({
@@ -293,12 +296,16 @@ export function hasEndedByItself(record: InstanceRecord): boolean {
 export function withEnd(record: InstanceRecord, now: number): InstanceRecord {
   const { placement, status } = record;
   if (!hasEndedByItself(record) || status.pid !== null) return record;
-  if (status.endedAt !== undefined && placement?.port == null) return record;
+  if (status.endedAt !== undefined && portsOf(placement ?? {}).length === 0) return record;
   return {
     ...record,
-    placement: placement === null ? null : { ...placement, port: null },
+    placement: placement === null ? null : withoutPorts(placement),
     status: { ...status, endedAt: status.endedAt ?? now },
   };
+}
+
+function withoutPorts({ ports: _ports, ...place }: InstancePlacement): InstancePlacement {
+  return { ...place, port: null };
 }
 
 /**
@@ -324,6 +331,10 @@ export const instanceInfoSchema = z.object({
     .int()
     .optional()
     .describe('absent until placed, when the configuration asks for no port, or once it has ended by itself'),
+  ports: z
+    .string()
+    .optional()
+    .describe('the named ports, such as `query=27016/udp rcon=27020/tcp`; absent where there are none'),
   state: instanceStateSchema,
   lastHeartbeat: z.int().describe('Unix milliseconds'),
   processPid: z.int().nullable().describe('null: nothing runs, or it runs in a container'),
@@ -367,11 +378,13 @@ export function toInstanceInfo(
   lastHeartbeat: number = heartbeatOf(record),
 ): InstanceInfo {
   const { placement, status } = record;
+  const ports = portsText(placement ?? {});
   return {
     id: record.id,
     configurationName: record.configurationName,
     ...(placement !== null && { wrapperNodeId: placement.nodeId, hostAddress: placement.hostAddress }),
     ...(placement !== null && placement.port !== null && { allocatedPort: placement.port }),
+    ...(ports !== undefined && { ports }),
     state: status.state,
     lastHeartbeat,
     processPid: publicPid(status.pid),

@@ -1,5 +1,6 @@
 /** When a running instance counts as alive, by its configuration, and what becomes of one that does not. */
 import { z } from 'zod';
+import type { OwnPorts } from './fields/ports.js';
 import { CHECKED_PORT, readinessText } from './readiness.js';
 
 const CHECKS = ['tcpPort', 'httpGet', 'logSilenceSeconds', 'heartbeatSeconds'] as const;
@@ -27,10 +28,10 @@ export const livenessSchema = z
 
 export type Liveness = z.output<typeof livenessSchema>;
 
-/** The fault of an instance whose looks fail. `port`: its own. `problem`: what the last try at its port found. */
-export function notAliveText(liveness: Liveness, port: number | null, problem: string): string {
+/** The fault of an instance whose looks fail. `own`: its ports. `problem`: what the last try at its port found. */
+export function notAliveText(liveness: Liveness, own: OwnPorts, problem: string): string {
   const { logSilenceSeconds: log, heartbeatSeconds: beat } = liveness;
   if (log !== undefined) return `not alive: no line in its log for ${log} s`;
   if (beat !== undefined) return `not alive: no PUT state for ${beat} s`;
-  return `not alive: expected ${readinessText(liveness, port)}, but ${problem}`;
+  return `not alive: expected ${readinessText(liveness, own)}, but ${problem}`;
 }

@@ -3,18 +3,23 @@
  * answer. The words for it stand here too, so that node and master say the same.
  */
 import { z } from 'zod';
+import { type OwnPorts, portNumber } from './fields/ports.js';
 import { portSchema } from './names.js';
 
-/** The instance's own port. */
+/** The instance's own main port. */
 export const OWN_PORT = '%PORT%';
 
 const MAX_PATTERN_CHARS = 200;
 const MAX_PATH_CHARS = 1024;
 const CHECKS = ['logLine', 'tcpPort', 'httpGet'] as const;
 
-const portOrOwnSchema = z.union([portSchema, z.literal(OWN_PORT)], {
-  error: `must be a port from 1 to 65535, or ${JSON.stringify(OWN_PORT)}`,
-});
+const portOrOwnSchema = z.union([
+  portSchema,
+  z
+    .string()
+    .regex(/^%PORT(?:_[A-Z0-9_]+)?%$/)
+    .meta({ examples: [OWN_PORT, '%PORT_QUERY%'] }),
+]);
 
 /** A literal text in which `*` stands for any characters. The search stays cheap, whatever an instance prints. */
 const logLineSchema = z
@@ -53,22 +58,18 @@ export const readinessSchema = z
 export type Readiness = z.output<typeof readinessSchema>;
 type PortCheck = Pick<Readiness, 'tcpPort' | 'httpGet'>;
 
-/**
- * The path of the field of `readiness` or `liveness` that uses the instance's own port, so that the configuration must
- * have `availablePorts`; undefined: none does.
- */
-export function ownPortField({ tcpPort, httpGet }: PortCheck): readonly string[] | undefined {
-  if (tcpPort === OWN_PORT) return ['tcpPort'];
-  return httpGet?.port === OWN_PORT ? ['httpGet', 'port'] : undefined;
+/** The field of `readiness` or `liveness` with a port, as path and value; undefined: it asks at none. */
+export function portField({ tcpPort, httpGet }: PortCheck): [readonly string[], number | string] | undefined {
+  if (tcpPort !== undefined) return [['tcpPort'], tcpPort];
+  return httpGet && [['httpGet', 'port'], httpGet.port];
 }
 
-/** The condition that the check waits for, as words after `waiting for`. `port` is the instance's own. */
+/** The condition that the check waits for, as words after `waiting for`. `own`: the ports of the instance. */
 export function readinessText(
   { logLine, tcpPort, httpGet }: PortCheck & Pick<Readiness, 'logLine'>,
-  port: number | null,
+  own: OwnPorts,
 ): string {
-  const number = (field: number | typeof OWN_PORT): number | string =>
-    field === OWN_PORT ? (port ?? field) : field;
+  const number = (field: number | string): number | string => portNumber(field, own) ?? field;
   if (logLine !== undefined) return `a log line with ${JSON.stringify(logLine)}`;
   if (tcpPort !== undefined) return `TCP port ${number(tcpPort)} to accept connections`;
   if (httpGet === undefined) return 'nothing';

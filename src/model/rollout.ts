@@ -121,11 +121,8 @@ const HELD_BACK: ReadonlySet<RolloutState> = new Set(['failed', 'rolling-back', 
 const ENDED: ReadonlySet<RolloutState> = new Set(['failed', 'rolled-back', 'complete']);
 
 /** The state, or the state that a pause interrupts. */
-export function phaseOf({
-  state,
-  paused,
-}: Pick<RolloutRecord, 'state' | 'paused'>): Exclude<RolloutState, 'paused'> {
-  return state === 'paused' ? (paused?.was ?? 'rolling') : state;
+export function phaseOf(rollout: Pick<RolloutRecord, 'state' | 'paused'>): Exclude<RolloutState, 'paused'> {
+  return rollout.state === 'paused' ? (rollout.paused?.was ?? 'rolling') : rollout.state;
 }
 
 /** True when the content of the file is not used: new instances get `from`. */

@@ -128,9 +128,7 @@ export const shownScheduleSchema = entrySchema
 export type ShownSchedule = z.output<typeof shownScheduleSchema>;
 
 /** Store value of `schedules/<configuration>`. Instants are Unix milliseconds. */
-export const timetableSchema = z.object({
-  entries: z.record(z.string(), entrySchema),
-});
+export const timetableSchema = z.object({ entries: z.record(z.string(), entrySchema) });
 export type Timetable = Readonly<z.output<typeof timetableSchema>>;
 
 /** The name of the times of a schedule: other times count anew. */

@@ -17,9 +17,7 @@ const amountSchema = z.union(
     z.int().min(0).max(MAX_SERVICE_COUNT),
     z.string().regex(PERCENTAGE, 'must be a percentage from 0% to 100%'),
   ],
-  {
-    error: 'must be a number of instances, or a percentage such as "25%"',
-  },
+  { error: 'must be a number of instances, or a percentage such as "25%"' },
 );
 export type Amount = z.output<typeof amountSchema>;
 

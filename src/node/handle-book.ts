@@ -141,6 +141,7 @@ function recordOf(handle: Handle): HandleRecord {
     runtime: handle.runtime,
     run: handle.run,
     port: handle.port,
+    ports: handle.ports,
     begunAt: handle.begunAt,
     exit: handle.exit,
     exits: handle.exits,

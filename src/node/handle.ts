@@ -3,7 +3,8 @@
  * installer and adoption request the changes; other code only reads.
  */
 import { z } from 'zod';
-import { type PortProtocol, resolvedTemplateSchema } from '../channel/protocol/messages.js';
+import { resolvedTemplateSchema } from '../channel/protocol/messages.js';
+import { namedPortsSchema, type OwnPorts, type PortProtocol } from '../model/fields/ports.js';
 import type { Reason } from '../model/instance.js';
 import { instanceIdSchema, nameSchema } from '../model/names.js';
 import { exitSchema, pastRunSchema } from '../model/run/past-exit.js';
@@ -46,8 +47,9 @@ const installedSchema = z.object({
   behind: z.string().nullable(),
   /** When it was made, Unix milliseconds. Absent: an earlier version made it. */
   at: z.number().optional(),
-  /** The port that its files were made with. Absent: unknown, because an earlier version made the install. */
+  /** The ports that its files were made with. Absent: unknown, because an earlier version made the install. */
   port: z.int().nullable().optional(),
+  ports: namedPortsSchema.optional(),
 });
 
 /** How far the hooks of an instance are. */
@@ -132,6 +134,8 @@ export const handleRecordSchema = z.object({
    * never reached the disk.
    */
   port: z.int().nullable().optional(),
+  /** The named ports of `run`, where it has some and `port` is known. */
+  ports: namedPortsSchema.optional(),
   /** True when the directory was there before the first install; null: there was no install yet. */
   isFound: z.boolean().nullable().default(null),
   /** The result of the look at the port of a run; null: there was no look yet. */
@@ -365,9 +369,9 @@ export function hindered(handle: Handle, next: NextStart): Handle {
 }
 
 /** Notes that the runtime is asked to start the next run. */
-export function starting(handle: Handle, port: number | null, begunAt: number): Handle {
+export function starting(handle: Handle, { port, ports }: OwnPorts, begunAt: number): Handle {
   const phase = { is: 'starting', progress: null, isCancelled: false, next: nextStartOf(handle) } as const;
-  return { ...handle, run: handle.run + 1, port, begunAt, phase };
+  return { ...handle, run: handle.run + 1, port, ports, begunAt, phase };
 }
 
 export function withProgress(handle: Handle, progress: string): Handle {

@@ -24,10 +24,10 @@ export class Housekeeping extends Rounds {
   }
 
   protected async round(): Promise<void> {
-    const { logsDirectory, cache, inUse, logger } = this.#options;
+    const { logsDirectory, cache, inUse, logger, clock } = this.#options;
     const { instanceIds, digests } = inUse();
     try {
-      await pruneLogs(logsDirectory, instanceIds);
+      await pruneLogs(logsDirectory, instanceIds, clock.now());
       const rule = { maxBytes: CACHE_MAX_BYTES, maxAgeMs: CACHE_MAX_AGE_MS, inUse: digests };
       await cache.evict(rule, this.stopping);
     } catch (error) {

@@ -10,7 +10,7 @@ import type { WriteBehind } from './write-behind.js';
 const LEFT = 'left/';
 
 const noteSchema = keptDirectorySchema
-  .pick({ configurationName: true, port: true })
+  .pick({ configurationName: true, port: true, ports: true })
   .extend({ configurationName: z.string(), leftAt: z.number(), preparedFor: z.string().nullish() });
 type LeftNote = z.output<typeof noteSchema>;
 
@@ -86,8 +86,8 @@ export class LeftDirectories {
     return present
       .filter((id) => !this.#isHeld(id))
       .map((id) => {
-        const { configurationName = null, leftAt = null, port = null } = this.#notes.get(id) ?? {};
-        return { id, configurationName, leftAt, port, sizeBytes: null };
+        const { configurationName = null, leftAt = null, port = null, ports } = this.#notes.get(id) ?? {};
+        return { id, configurationName, leftAt, port, ...(ports && { ports }), sizeBytes: null };
       })
       .toSorted((a, b) => (b.leftAt ?? 0) - (a.leftAt ?? 0) || (a.id < b.id ? -1 : 1));
   }

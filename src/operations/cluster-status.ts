@@ -6,12 +6,12 @@ import { faultOf } from '../configuration-files/directory.js';
 import { CONCERN_KINDS, concernsOf } from '../explain/concerns.js';
 import { HEALTH_STATES } from '../explain/health-states.js';
 import type { Leader } from '../leadership/leadership.js';
-import { type ConfigurationFileError, configurationFileErrorSchema } from '../model/configuration.js';
+import { configurationFileErrorSchema } from '../model/configuration.js';
 import { shownInstanceId } from '../model/names.js';
 import { nodeConditionSchema, runtimeOfferSchema } from '../model/node.js';
 import { drainProgressSchema } from '../model/node-drain.js';
 import { countBy } from '../model/plain/count-by.js';
-import { countText } from '../model/words.js';
+import { shownWebhookSchema } from '../model/webhook.js';
 import { visibleInstances } from '../state/instance-writes.js';
 import { listHealth } from './configuration-health.js';
 import { listConfigurations, listRemoved, removedConfigurationSchema } from './configuration-list.js';
@@ -50,7 +50,7 @@ const concernSchema = z.object({
   tone: z
     .enum(['bad', 'busy', 'still', 'good'])
     .describe('bad: somebody must act; busy: it may still come right'),
-  name: z.string().describe('the configuration, node, file or record'),
+  name: z.string().describe('the configuration, node, file, webhook or record'),
   word: z.string().describe('the kind for a person, with its numbers'),
   text: z.string(),
   since: z.number().nullable().describe('Unix milliseconds; null: not known'),
@@ -77,6 +77,7 @@ export const clusterStatusSchema = z.object({
     .array(removedConfigurationSchema)
     .describe('configurations that are gone but still have instances'),
   brokenFiles: z.array(configurationFileErrorSchema),
+  undelivered: z.array(shownWebhookSchema).describe('webhooks whose receivers take nothing'),
   unreadableRecords: z
     .array(
       z.object({
@@ -123,7 +124,13 @@ export function listNodes(needs: Reads, sees?: (configurationName: string) => bo
 
 export function clusterStatus(needs: Reads): ClusterStatus {
   const nodes = listNodes(needs);
-  const brokenFiles = [...needs.configurationFiles.errors(), ...webhookFaults(needs)];
+  const failing = needs.webhooks().filter(({ problem }) => problem !== null);
+  const undelivered = failing.filter(({ failingSince }) => failingSince !== null);
+  const faults = failing.filter(({ failingSince }) => failingSince === null);
+  const brokenFiles = [
+    ...needs.configurationFiles.errors(),
+    ...faults.map(({ name, problem }) => faultOf(`webhooks/${name}.json`, problem ?? '')),
+  ];
   const unreadableRecords = [...needs.unreadable()];
   const apiCertificate = needs.apiCertificate?.describe(needs.clock.now()) ?? null;
   return {
@@ -138,23 +145,17 @@ export function clusterStatus(needs: Reads): ClusterStatus {
       configurations: listHealth(needs),
       nodes,
       brokenFiles,
+      undelivered,
       unreadableRecords,
       certificateProblem: apiCertificate?.problem ?? null,
     }),
     belowMinimum: findBelowMinimum(needs),
     removed: listRemoved(needs),
     brokenFiles,
+    undelivered,
     unreadableRecords,
     apiCertificate,
   };
-}
-
-function webhookFaults({ webhooks }: Reads): ConfigurationFileError[] {
-  return webhooks().flatMap(({ name, problem, failingSince, waiting, lost }) => {
-    const events = `; ${countText(waiting, 'event waits', 'events wait')}, ${lost} given up`;
-    const message = `${problem}${failingSince === null ? '' : events}`;
-    return problem === null ? [] : [faultOf(`webhooks/${name}.json`, message)];
-  });
 }
 
 function describeLeader(leader: Leader | null): ClusterStatus['leader'] {

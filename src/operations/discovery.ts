@@ -4,6 +4,7 @@
  */
 
 import type { Expose } from '../model/fields/expose.js';
+import { portVariable } from '../model/fields/ports.js';
 import { type InstanceRecord, isServing } from '../model/instance.js';
 import { hostPort } from '../model/plain/host-port.js';
 import type { Reads } from './reads.js';
@@ -14,6 +15,8 @@ export interface Endpoint {
   readonly node: string;
   /** `host:port`; an IPv6 address stands in brackets. */
   readonly address: string;
+  /** The numbers of the named ports, by name. */
+  readonly ports: Readonly<Record<string, number>>;
 }
 
 /** The endpoints of one configuration, in order of their ids. */
@@ -25,8 +28,9 @@ export function endpointsOf(needs: Reads, configuration: string): Endpoint[] {
     .filter(isStaying)
     .flatMap(({ id, placement }) => {
       if (placement === null || placement.port === null) return [];
-      const { nodeId: node, hostAddress, port } = placement;
-      return [{ id, configuration, node, address: hostPort(hostAddress, port) }];
+      const { nodeId: node, hostAddress, port, ports: named = [] } = placement;
+      const ports = Object.fromEntries(named.map((one) => [one.name, one.port]));
+      return [{ id, configuration, node, address: hostPort(hostAddress, port), ports }];
     })
     .sort((a, b) => (a.id < b.id ? -1 : 1));
 }
@@ -38,12 +42,18 @@ function isStaying(record: InstanceRecord): boolean {
 
 /** The groups of targets that Prometheus reads by `http_sd_configs`. */
 export function prometheusOf(endpoints: readonly Endpoint[]) {
-  return endpoints.map(({ id, configuration, node, address }) => ({
+  return endpoints.map(({ id, configuration, node, address, ports }) => ({
     targets: [address],
     labels: {
       __meta_drover_configuration: configuration,
       __meta_drover_instance: id,
       __meta_drover_node: node,
+      ...Object.fromEntries(
+        Object.entries(ports).map(([name, port]) => [
+          `__meta_drover_${portVariable(name).toLowerCase()}`,
+          `${port}`,
+        ]),
+      ),
     },
   }));
 }

@@ -5,7 +5,7 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { PortProtocol } from '../channel/protocol/messages.js';
+import type { PortProtocol } from '../model/fields/ports.js';
 import { attempt } from '../model/plain/attempt.js';
 import type { ProcessUsage } from './limits/process-usage.js';
 import type { ResourceLimits } from './limits/resource-limits.js';

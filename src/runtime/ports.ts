@@ -4,18 +4,22 @@
  */
 import { createSocket } from 'node:dgram';
 import { createServer } from 'node:net';
+import type { Protocols } from '../model/fields/ports.js';
 
 export type PortCheck = { readonly free: true } | { readonly free: false; readonly protocol: 'tcp' | 'udp' };
 
 const NO_IPV6 = new Set(['EAFNOSUPPORT', 'EADDRNOTAVAIL', 'EPROTONOSUPPORT']);
 
 /**
- * Binds TCP and UDP on all addresses, IPv6 and IPv4, and closes both before it resolves (about 1 ms). A listener on a
+ * Binds TCP, UDP, or both, on all addresses, IPv6 and IPv4, and closes them before it resolves (about 1 ms). A listener on a
  * single address makes the port busy; connections in TIME_WAIT do not. Ports that the daemon may not bind (below 1024)
  * count as free. Throws the system's error when it gives no sockets.
  */
-export async function checkPort(port: number): Promise<PortCheck> {
-  const [tcp, udp] = await Promise.all([isFree(bindTcp, port), isFree(bindUdp, port)]);
+export async function checkPort(port: number, protocol: Protocols = 'both'): Promise<PortCheck> {
+  const [tcp, udp] = await Promise.all([
+    protocol === 'udp' || isFree(bindTcp, port),
+    protocol === 'tcp' || isFree(bindUdp, port),
+  ]);
   if (!tcp) return { free: false, protocol: 'tcp' };
   return udp ? { free: true } : { free: false, protocol: 'udp' };
 }

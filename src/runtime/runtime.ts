@@ -6,6 +6,7 @@
 
 import type { ProcessStamp } from '../files/processes.js';
 import type { FileLimits } from '../model/fields/limits.js';
+import type { NamedPorts } from '../model/fields/ports.js';
 import type { RuntimeOffer } from '../model/node.js';
 import type { Attachment, TerminalSize } from '../model/run/attachment.js';
 import type { Exit, LogPlace } from '../model/run/past-exit.js';
@@ -49,8 +50,9 @@ export interface StartSpec extends RunId {
   readonly controlGroups?: readonly string[];
   /** The configuration's `properties`, for runtimes with settings of their own (docker: `image`). */
   readonly properties?: Readonly<Record<string, string>>;
-  /** The instance's port on the node, or null. The docker runtime publishes it. */
+  /** The instance's main port on the node, or null. The docker runtime publishes it, and the named ports. */
   readonly port?: number | null;
+  readonly ports?: NamedPorts | undefined;
   /**
    * The file with the API's certificate authority, which the environment names. Docker mounts it, because its programs
    * see other files.

@@ -3,6 +3,7 @@
  * the instance behind the record keeps its place and its process.
  */
 import { z } from 'zod';
+import type { NamedPorts } from '../model/fields/ports.js';
 import { desiredSchema, type Goal, instanceRecordSchema, placementSchema } from '../model/instance.js';
 import { nameSchema } from '../model/names.js';
 import { type Drain, drainSchema } from '../model/node-drain.js';
@@ -19,6 +20,7 @@ export interface LeftOfInstance {
   readonly placement: {
     readonly nodeId: string;
     readonly port: number | null;
+    readonly ports?: NamedPorts | undefined;
     readonly hostAddress: string;
   } | null;
   /** 0 when it cannot be read. */
@@ -28,11 +30,12 @@ export interface LeftOfInstance {
 }
 
 const { ramMB, cpu } = instanceRecordSchema.shape;
-const { port, hostAddress } = placementSchema.shape;
+const { port, ports, hostAddress } = placementSchema.shape;
 
 const placedSchema = z.object({
   nodeId: nameSchema,
   port: port.catch(null),
+  ports: ports.catch(undefined),
   hostAddress: hostAddress.catch(''),
 });
 

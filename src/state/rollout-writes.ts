@@ -11,7 +11,7 @@ import { isHeldBack, NO_COUNTS, phaseOf, type RolloutRecord } from '../model/rol
 import { unknownConfiguration, unknownRollout } from '../model/unknown.js';
 import { NO_UPDATE, type Update } from '../model/update.js';
 import type { MirrorReader } from '../store/mirror.js';
-import { modifyOrCreate, type RecordSet } from '../store/modify.js';
+import { modifyOrCreate, type RecordSet, refuseSetAside } from '../store/modify.js';
 
 interface RolloutWriterOptions {
   readonly configurations: MirrorReader<ConfigurationRecord>;
@@ -180,6 +180,7 @@ export class RolloutWriter {
   ): Promise<RolloutRecord> {
     this.#configuration(name);
     const { rolloutRecords: set, clock } = this.#options;
+    refuseSetAside(set, name);
     const written = await modifyOrCreate(set, name, (rollout) => change(rollout, clock.now()));
     const rollout = written ?? set.mirror.get(name)?.value;
     if (rollout === undefined) throw unknownRollout(name);

@@ -11,7 +11,7 @@ import {
   type ShownSchedule,
 } from '../model/schedule.js';
 import { unknownConfiguration } from '../model/unknown.js';
-import { modifyOrCreate } from '../store/modify.js';
+import { modifyOrCreate, refuseSetAside } from '../store/modify.js';
 import type { StateRecords } from './master-state.js';
 
 type Needs = Pick<StateRecords, 'timetableRecords'> & {
@@ -47,13 +47,17 @@ const CHANGES: Readonly<Record<ScheduleAction, (entry: Entry, asked: Asked, sche
   resume: ({ paused: _paused, skip: _skip, ...entry }) => entry,
 };
 
-/** Asks something of a schedule; the controller does it. Throws DRV_CONFIGURATION_UNKNOWN, DRV_SCHEDULE_UNKNOWN. */
+/**
+ * Asks something of a schedule; the controller does it. Throws DRV_CONFIGURATION_UNKNOWN, DRV_SCHEDULE_UNKNOWN and
+ * DRV_RECORD_UNREADABLE.
+ */
 export async function askSchedule(
   needs: Needs,
   { name, schedule, action, by }: Record<'name' | 'schedule' | 'by', string> & { action: ScheduleAction },
 ): Promise<ShownSchedule[]> {
   const { configurations, timetableRecords, clock } = needs;
   const at = clock.now();
+  refuseSetAside(timetableRecords, name);
   await modifyOrCreate(timetableRecords, name, (timetable = EMPTY_TIMETABLE) => {
     const record = configurations.get(name)?.value;
     if (record === undefined) throw unknownConfiguration(name);

@@ -42,6 +42,17 @@ export function modifyOrCreate<T>(
   return set.turns.run(id, () => write(set, id, change));
 }
 
+/** For a wish of a client, which must not be lost in silence: throws DRV_RECORD_UNREADABLE when the record is set aside. */
+export function refuseSetAside({ mirror, keyOf }: RecordSet<unknown>, id: string): void {
+  const aside = mirror.setAside.get(id);
+  if (aside === undefined) return;
+  const text = `the record ${keyOf(id)} cannot be read (${aside.problem}): it stays as it is`;
+  throw new DroverError(
+    'DRV_RECORD_UNREADABLE',
+    `${text}; a version of Drover that can read it can change it`,
+  );
+}
+
 /** Removes a record. Throws DRV_STORE_CONFLICT when it changes meanwhile. */
 export async function removeRecord<T>({ store, mirror, keyOf }: RecordSet<T>, id: string): Promise<void> {
   const known = mirror.get(id);

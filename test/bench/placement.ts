@@ -10,6 +10,7 @@ import { BusyPorts } from '../../controllers/master/placement/busy-ports.js';
 import { questionOf } from '../../controllers/master/placement/candidates.js';
 import { FleetChanges } from '../../controllers/master/placement/fleet-changes.js';
 import { PlacementLedger } from '../../controllers/master/placement/ledger.js';
+import { placementAt } from '../../controllers/master/placement/plan.js';
 import { Shortlist } from '../../controllers/master/placement/shortlist.js';
 import { SystemClock } from '../../src/loop/system-clock.js';
 import { type Configuration, configurationSchema } from '../../src/model/configuration.js';
@@ -113,10 +114,9 @@ async function measureChoices({ nodes, instances, isOneAddress = false }: Fleet)
     for (const last = made + PER_TURN; made < last; ) {
       const choice = shortlist.best();
       if (choice === undefined) throw new Error('no node fits');
-      const { nodeId, hostAddress, port = null } = choice;
       const { name: configurationName, ramMB, cpu } = configuration;
       const record = instanceRecord(`i${made++}`, { configurationName, ramMB, cpu });
-      ledger.promise(record, { nodeId, hostAddress, port, templates: [] });
+      ledger.promise(record, placementAt(choice, []));
     }
   }
   const took = performance.now() - started;

@@ -11,7 +11,8 @@ import { FleetChanges } from '../../controllers/master/placement/fleet-changes.j
 import { PlacementLedger } from '../../controllers/master/placement/ledger.js';
 import { Shortlist, type ShortlistSources } from '../../controllers/master/placement/shortlist.js';
 import { type Configuration, configurationSchema } from '../../src/model/configuration.js';
-import type { InstanceRecord } from '../../src/model/instance.js';
+import { portsOf } from '../../src/model/fields/ports.js';
+import type { InstancePlacement, InstanceRecord } from '../../src/model/instance.js';
 import { MasterState } from '../../src/state/master-state.js';
 import { instanceKey, nodeKey } from '../../src/store/keys.js';
 import type { Operation } from '../../src/store/store.js';
@@ -30,6 +31,15 @@ const CONFIGURATIONS: readonly Configuration[] = [
   { name: 'spread', ...SERVICE, availablePorts: PORTS },
   { name: 'packed', ...SERVICE, availablePorts: { min: 30_032, max: 30_065 }, placement: 'pack' as const },
   { name: 'portless', ...SERVICE, ramMB: 250, nodes: ['a', 'b', 'x'] },
+  {
+    name: 'several',
+    ...SERVICE,
+    availablePorts: PORTS,
+    ports: {
+      near: { next: 1, protocol: 'udp' as const },
+      query: { min: 30_031, max: 30_035, protocol: 'tcp' as const },
+    },
+  },
 ].map((input) => configurationSchema.parse(input));
 
 const node = fc.constantFrom(...NODES);
@@ -57,10 +67,16 @@ const event = fc.oneof(
     node: fc.option(node),
     host: fc.constantFrom(...HOSTS),
     port: fc.option(port),
+    query: fc.option(port),
     goal: fc.constantFrom('run' as const, 'run' as const, 'stop' as const),
   }),
   fc.record({ do: fc.constant('remove' as const), id: fc.integer({ min: 0, max: 15 }) }),
-  fc.record({ do: fc.constant('busy' as const), node, port }),
+  fc.record({
+    do: fc.constant('busy' as const),
+    node,
+    port,
+    protocol: fc.constantFrom('tcp' as const, 'udp' as const),
+  }),
   fc.record({ do: fc.constant('wait' as const), ms: fc.constantFrom(1, 30_000, 60_000) }),
   fc.record({ do: fc.constant('ask' as const), of: fc.integer({ min: 0, max: CONFIGURATIONS.length - 1 }) }),
 );
@@ -104,7 +120,7 @@ class World {
       case 'remove':
         return this.#remove(instanceKey(idOf(happening.id)));
       case 'busy':
-        return this.sources.busyPorts.add(happening.node, happening.port, 'tcp');
+        return this.sources.busyPorts.add(happening.node, happening.port, happening.protocol);
       case 'wait':
         return this.clock.advance(happening.ms);
       case 'ask':
@@ -122,9 +138,9 @@ class World {
     expect(shortlist.room(1)).toBe(choice === undefined ? 0 : 1);
     if (choice === undefined) expect(shortlist.refusal(null)).toEqual(refusal);
     for (const nodeId of NODES) {
-      const home = { nodeId, port: 30_033, isBinding: true };
+      const home = { nodeId, ports: portsOf({ port: 30_033 }), isBinding: true };
       const bound = plainAnswerNow(this.sources, configuration, home);
-      expect(shortlist.at(nodeId, home.port)).toEqual(bound.choice);
+      expect(shortlist.at(nodeId, home.ports)).toEqual(bound.choice);
       if (bound.choice === undefined) expect(shortlist.refusal(nodeId)).toEqual(bound.refusal);
     }
   }
@@ -159,16 +175,22 @@ function nodeOf({ node: nodeId, host, maxRamMB, available, ...fields }: Event & 
   });
 }
 
+function namedPorts(query: number | null): Pick<InstancePlacement, 'ports'> {
+  return query === null ? {} : { ports: [{ name: 'query', port: query, protocol: 'udp' }] };
+}
+
 function instanceOf({
   id,
   of,
   node: nodeId,
   host,
   port: held,
+  query,
   goal,
 }: Event & { do: 'instance' }): InstanceRecord {
   const { name = '', ramMB = 0, cpu = 0 } = CONFIGURATIONS[of] ?? {};
-  const placement = nodeId === null ? null : { ...placedOn(nodeId, held), hostAddress: host };
+  const placement =
+    nodeId === null ? null : { ...placedOn(nodeId, held), ...namedPorts(query), hostAddress: host };
   const record = instanceRecord(idOf(id), { configurationName: name, ramMB, cpu, placement });
   const reason = goal === 'stop' ? 'stopped' : null;
   return { ...record, desired: { goal, restartToken: 0 }, status: { ...record.status, reason } };
@@ -208,14 +230,15 @@ it('gives every port of a range out, lowest first, under addresses of many nodes
   const given: (string | number | null | undefined)[][] = [];
   for (let id = 0; id < 5; id++) {
     const choice = world.shortlists[0]?.best();
-    given.push([choice?.nodeId, choice?.port]);
+    given.push([choice?.nodeId, choice?.ports[0]?.port]);
     await world.happen({
       do: 'instance',
       id,
       of: 0,
       node: choice?.nodeId ?? null,
       host: '10.0.0.1',
-      port: choice?.port ?? null,
+      port: choice?.ports[0]?.port ?? null,
+      query: null,
       goal: 'run',
     });
   }
@@ -228,6 +251,6 @@ it('gives every port of a range out, lowest first, under addresses of many nodes
   ]);
   expect(world.shortlists[0]?.best()).toBeUndefined();
   await world.happen({ do: 'remove', id: 2 });
-  expect(world.shortlists[0]?.best()).toMatchObject({ nodeId: 'c', port: 30_032 });
+  expect(world.shortlists[0]?.best()).toMatchObject({ nodeId: 'c', ports: [{ port: 30_032 }] });
   await world.stop();
 });

@@ -2,7 +2,9 @@
  * Judges that a crash of what is wanted is followed by a start in time, whatever the master, its templates and the
  * network do meanwhile. Only what happens to the node's own machine is an excuse.
  */
+
 import { z } from 'zod';
+import { portsOf } from '../../src/model/fields/ports.js';
 import type { StartSpec } from '../../src/runtime/runtime.js';
 import type { Machine } from './machine/machine.js';
 import type { Scheduler } from './scheduler.js';
@@ -75,7 +77,7 @@ export class Comebacks {
       const delayMs = handle.streak <= 1 ? 0 : Math.min(1000 * 2 ** (handle.streak - 2), 60_000);
       scheduler.after(delayMs + GRACE_MS, () => {
         if (isVoid() || !isFit(machine) || !this.#isWanted(machine, id, handle.restartToken)) return;
-        if (spec.port != null && machine.isPortTaken(spec.port)) return;
+        if (portsOf(spec).some((port) => machine.isPortTaken(port))) return;
         this.#options.report(
           `${id} crashed ${scheduler.now - now} ms ago, and ${machine.nodeId} has not started it again`,
         );

@@ -8,7 +8,7 @@ import type { SimulatedTemplates } from './machine/templates.js';
 interface Due {
   readonly restartToken: number;
   /** Version of each template that was there, by name. */
-  readonly versions: ReadonlyMap<string, number>;
+  readonly versions: Map<string, number>;
 }
 
 export class FreshFiles {
@@ -18,12 +18,17 @@ export class FreshFiles {
 
   constructor(templates: SimulatedTemplates) {
     this.#templates = templates;
+    // Nobody waits for a storage that fails: its copy will do for a start that has waited for its answer.
+    templates.onDown((name, copied) => {
+      for (const { versions } of this.#due.values())
+        versions.set(name, Math.min(copied, versions.get(name) ?? 0));
+    });
   }
 
   /** The record of an instance has changed. */
   noteRecord(before: InstanceRecord | undefined, { id, desired: { restartToken } }: InstanceRecord): void {
     if (before !== undefined && before.desired.restartToken >= restartToken) return;
-    this.#due.set(id, { restartToken, versions: this.#templates.shown() });
+    this.#due.set(id, { restartToken, versions: new Map(this.#templates.shown()) });
   }
 
   /** What is wrong with a start from `digests`, or undefined. */

@@ -3,6 +3,8 @@
  * transaction, a start, a signal, an answer to a client. In a partition an instance may be replaced by one with
  * another id; the same id never runs twice.
  */
+import { isDeepStrictEqual } from 'node:util';
+import { isSamePort, type OwnPorts, portsOf } from '../../src/model/fields/ports.js';
 import { hasEndedByItself, type InstanceRecord, isAtRest } from '../../src/model/instance.js';
 import type { NodeRecord } from '../../src/model/node.js';
 import type { RunId, StartSpec } from '../../src/runtime/runtime.js';
@@ -233,7 +235,7 @@ export class Invariants {
     // Its node has found that it is not alive, and nothing else may end what is wanted.
     if (this.#around.hasHung(live.spec)) return;
     // It was given another port while it tried the former one.
-    if ((live.spec.port ?? null) !== record.placement.port) return;
+    if (!isDeepStrictEqual(portsOf(live.spec), portsOf(record.placement))) return;
     const token = Number(live.spec.environment[RESTART_TOKEN]);
     if (record.desired.restartToken <= token)
       this.report(`${nodeId} sends ${signal} to ${id}, which is wanted, and wanted there`);
@@ -250,8 +252,9 @@ export class Invariants {
     for (const [id, other] of this.#live) {
       if (other.nodeId !== machine.nodeId || id === spec.instanceId || this.#leftAlone.has(id)) continue;
       ramMB += other.spec.ramMB;
-      if (spec.port != null && other.spec.port === spec.port)
-        this.report(`${id} and ${spec.instanceId} both use port ${spec.port} of ${machine.nodeId}`);
+      const both = sharedPort(spec, other.spec);
+      if (both !== undefined)
+        this.report(`${id} and ${spec.instanceId} both use port ${both} of ${machine.nodeId}`);
     }
     if (ramMB > machine.capacity.maxRamMB && !this.#leftAlone.has(spec.instanceId))
       this.report(`${machine.nodeId} runs ${ramMB} MB of ${machine.capacity.maxRamMB} MB`);
@@ -320,14 +323,14 @@ export class Invariants {
     this.#judgeRam(placement.nodeId);
   }
 
-  #judgePort(
-    { id }: InstanceRecord,
-    { nodeId, port, hostAddress }: NonNullable<InstanceRecord['placement']>,
-  ): void {
-    if (port === null) return;
+  /** No two of one address or node, one protocol and one number. A static one keeps its ports while it waits. */
+  #judgePort({ id }: InstanceRecord, placement: NonNullable<InstanceRecord['placement']>): void {
+    const { nodeId, hostAddress } = placement;
     for (const other of this.book.instances.values()) {
-      if (other.id === id || other.placement?.port !== port) continue;
-      if (other.placement.nodeId === nodeId || other.placement.hostAddress === hostAddress)
+      const place = other.placement ?? (other.static ? other.home : null);
+      const port = other.id === id || place === null ? undefined : sharedPort(placement, place);
+      if (port === undefined) continue;
+      if (place?.nodeId === nodeId || other.placement?.hostAddress === hostAddress)
         this.report(`port ${port} of ${nodeId} (${hostAddress}) is given to ${id}, and ${other.id} has it`);
     }
   }
@@ -489,4 +492,9 @@ export class Invariants {
     if (inOrderForMs > TROUBLE_MS)
       this.report(`${after.nodeId} is called lost, but has been in order for ${Math.round(inOrderForMs)} ms`);
   }
+}
+
+/** The number of a port that both have; undefined: there is none. */
+function sharedPort(a: OwnPorts, b: OwnPorts): number | undefined {
+  return portsOf(a).find((one) => portsOf(b).some((other) => isSamePort(one, other)))?.port;
 }

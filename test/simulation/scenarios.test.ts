@@ -190,6 +190,22 @@ describe('a fleet at a single moment', () => {
     expect([machine.runtime.starts.length, fleet.invariants.violation]).toEqual([2, undefined]);
   });
 
+  it('starts with the copy of a storage that is waited for, once it fails', async () => {
+    const { fleet, machine, perform } = await begin();
+    const change = () => perform({ do: 'change-template', name: 'world' });
+    change();
+    perform({ do: 'put', name: 'proxy', shape: { ...SHAPE, templates: ['world'] } });
+    await fleet.scheduler.advance(1000);
+    perform({ do: 'fail-storage', outage: 'slow', forMs: 60_000 });
+    change();
+    for (const pick of [0, 1]) perform({ do: 'lifecycle', pick, targets: ['restart'] });
+    await fleet.scheduler.advance(1000);
+    perform({ do: 'fail-storage', outage: 'down', forMs: 60_000 });
+    await fleet.scheduler.advance(10_000);
+    expect(machine.runtime.starts.map(({ run }) => run)).toEqual([1, 1, 2, 2]);
+    expect(fleet.invariants.violation).toBeUndefined();
+  });
+
   it('brings a master to the next leader when it loses etcd before anybody leads', async () => {
     const { fleet, machine } = await begin({ node: 0 }, 3);
     const { masters } = fleet;

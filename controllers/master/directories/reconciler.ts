@@ -2,11 +2,10 @@
  * Keeps one kind of directory of a master (configurations, templates) and its records in line, both ways. plan.ts
  * decides; a `ViewTree` knows the files and the records.
  */
-import type { Clock } from '../../../src/loop/clock.js';
 import { Controller } from '../../../src/loop/controller.js';
 import { Conflict, type Plan, type Reconciler } from '../../../src/loop/reconciler.js';
 import { DroverError, messageOf } from '../../../src/model/errors.js';
-import type { Logger } from '../../../src/telemetry/logger.js';
+import type { Ambient } from '../../../src/telemetry/ambient.js';
 import type { Metrics } from '../../../src/telemetry/metrics.js';
 import { RepeatedLog } from '../../../src/telemetry/repeated-log.js';
 import type {
@@ -29,7 +28,7 @@ import {
   verdictOf,
 } from './plan.js';
 
-export interface DirectoryEngineOptions {
+export interface DirectoryEngineOptions extends Ambient {
   /** The kind of the directory, for logs and metrics: `configurations`. */
   readonly name: string;
   readonly tree: ViewTree;
@@ -41,9 +40,7 @@ export interface DirectoryEngineOptions {
   /** Called with each step and after each round, because the engine's answers may have changed. */
   readonly onRound: () => void;
   readonly metrics: Pick<Metrics, 'addQueue' | 'trace'>;
-  readonly clock: Clock;
   readonly random: () => number;
-  readonly logger: Logger;
 }
 
 interface Facts extends ViewFacts {
@@ -99,10 +96,7 @@ export class DirectoryEngine implements Reconciler<Facts, ViewStep>, DirectoryFo
         failures.say(
           messageOf(error),
           `${name} do not agree with the state: ${messageOf(error)}; trying again`,
-          {
-            err: error,
-            retryInMs,
-          },
+          { err: error, retryInMs },
         ),
     });
     metrics.addQueue(name, () => this.#controller.gauge());

@@ -1,6 +1,5 @@
 /** The drain controller: empties nodes whose record has a drain, in small steps. Key: node id. */
 
-import type { Clock } from '../../../src/loop/clock.js';
 import { Conflict, type Reconciler } from '../../../src/loop/reconciler.js';
 import type { InstanceRecord } from '../../../src/model/instance.js';
 import type { DrainProgress } from '../../../src/model/node-drain.js';
@@ -8,17 +7,15 @@ import { leftOfInstance } from '../../../src/state/left-of-record.js';
 import type { StateRecords } from '../../../src/state/master-state.js';
 import { modify } from '../../../src/store/modify.js';
 import type { Operation } from '../../../src/store/store.js';
-import type { Logger } from '../../../src/telemetry/logger.js';
+import type { Ambient } from '../../../src/telemetry/ambient.js';
 import { Ages } from '../replacement/ages.js';
 import type { Mover } from '../replacement/mover.js';
 import type { Victims } from '../replacement/victims.js';
 import { type DrainFacts, type DrainStep, moveOf, plan, progressOf } from './plan.js';
 
-interface DrainsOptions extends StateRecords {
+interface DrainsOptions extends StateRecords, Ambient {
   readonly victims: Victims;
   readonly mover: Mover;
-  readonly clock: Clock;
-  readonly logger: Logger;
 }
 
 export class Drains implements Reconciler<DrainFacts, DrainStep> {

@@ -3,14 +3,14 @@
  * a master that is killed may lose the events of its last second; the records themselves are written at once.
  */
 
-import type { Clock, TimerHandle } from '../../../src/loop/clock.js';
+import type { TimerHandle } from '../../../src/loop/clock.js';
 import { type EventRecord, MAX_EVENTS, type NewEvent } from '../../../src/model/event.js';
 import type { StateRecords } from '../../../src/state/master-state.js';
 import { eventKey } from '../../../src/store/keys.js';
 import type { MirrorReader } from '../../../src/store/mirror.js';
 import type { Operation } from '../../../src/store/store.js';
 import { inSteps } from '../../../src/store/transaction.js';
-import type { Logger } from '../../../src/telemetry/logger.js';
+import type { Ambient } from '../../../src/telemetry/ambient.js';
 import {
   eventsOfHistory,
   eventsOfInstance,
@@ -26,13 +26,11 @@ const WRITE_AFTER_MS = 1000;
 const RETRY_AFTER_MS = 10_000;
 const ID_DIGITS = 12;
 
-interface EventRecorderOptions {
+interface EventRecorderOptions extends Ambient {
   readonly state: Pick<
     StateRecords,
     'store' | 'events' | 'instances' | 'configurations' | 'histories' | 'nodes' | 'rollouts' | 'timetables'
   >;
-  readonly clock: Clock;
-  readonly logger: Pick<Logger, 'warn'>;
   /** Aborts at the end of the term. */
   readonly ending: AbortSignal;
 }

@@ -50,12 +50,8 @@ export function plan(facts: NodeFacts): Plan<HeartbeatStep> {
 }
 
 /** True when the node is connected, and its beats arrive. */
-export function isHeard({
-  isConnected,
-  silentMs,
-  timeoutMs,
-}: Pick<NodeFacts, 'isConnected' | 'silentMs' | 'timeoutMs'>): boolean {
-  return isConnected && silentMs < timeoutMs;
+export function isHeard(facts: Pick<NodeFacts, 'isConnected' | 'silentMs' | 'timeoutMs'>): boolean {
+  return facts.isConnected && facts.silentMs < facts.timeoutMs;
 }
 
 function conditionOf(facts: NodeFacts): { condition: NodeCondition; recheckInMs?: number } {

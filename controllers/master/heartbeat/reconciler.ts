@@ -4,20 +4,17 @@
  */
 import type { BeatBook } from '../../../src/channel/master/beat-book.js';
 import type { ContactView } from '../../../src/explain/decisions.js';
-import type { Clock } from '../../../src/loop/clock.js';
 import { Conflict, type Reconciler } from '../../../src/loop/reconciler.js';
 import type { InstanceRecord } from '../../../src/model/instance.js';
 import { withNodeBack, withNodeLost } from '../../../src/state/instance-changes.js';
 import type { StateRecords } from '../../../src/state/master-state.js';
 import { modify } from '../../../src/store/modify.js';
-import type { Logger } from '../../../src/telemetry/logger.js';
+import type { Ambient } from '../../../src/telemetry/ambient.js';
 import { type HeartbeatStep, isHeard, type NodeFacts, plan } from './plan.js';
 
-interface HeartbeatOptions extends StateRecords {
+interface HeartbeatOptions extends StateRecords, Ambient {
   readonly beats: BeatBook;
   readonly timeoutMs: number;
-  readonly clock: Clock;
-  readonly logger: Logger;
 }
 
 export class Heartbeat implements Reconciler<NodeFacts, HeartbeatStep> {

@@ -4,7 +4,6 @@
  * store, and `exits/` for all ends.
  */
 
-import type { Clock } from '../../../src/loop/clock.js';
 import { Conflict, type Reconciler } from '../../../src/loop/reconciler.js';
 import { hasEndedByItself, hasFinished, type InstanceRecord } from '../../../src/model/instance.js';
 import { durationText } from '../../../src/model/words.js';
@@ -13,15 +12,13 @@ import type { StateRecords } from '../../../src/state/master-state.js';
 import { exitKey, instanceKey, PREFIX, revisionKey } from '../../../src/store/keys.js';
 import { MAX_OPERATIONS, type Operation } from '../../../src/store/store.js';
 import { inSteps } from '../../../src/store/transaction.js';
-import type { Logger } from '../../../src/telemetry/logger.js';
+import type { Ambient } from '../../../src/telemetry/ambient.js';
 import { type CleanupFacts, type CleanupStep, plan } from './plan.js';
 
-interface InstanceCleanupOptions extends StateRecords {
+interface InstanceCleanupOptions extends StateRecords, Ambient {
   /** How many of a configuration's counted instances may go before minimum-service would make another. */
   readonly spareOf: (configurationName: string) => number;
   readonly writer: Pick<InstanceWriter, 'removeWhile'>;
-  readonly clock: Clock;
-  readonly logger: Logger;
 }
 
 export class InstanceCleanup implements Reconciler<CleanupFacts, CleanupStep> {

@@ -3,12 +3,11 @@
  * store keeps that content as long as an instance has it.
  */
 
-import type { Clock } from '../../../src/loop/clock.js';
 import { Conflict } from '../../../src/loop/reconciler.js';
 import { hasPlayers, type InstanceRecord, playersOf } from '../../../src/model/instance.js';
 import type { InstanceWriter } from '../../../src/state/instance-writes.js';
 import type { StateRecords } from '../../../src/state/master-state.js';
-import type { Logger } from '../../../src/telemetry/logger.js';
+import type { Ambient } from '../../../src/telemetry/ambient.js';
 import { after, type EndStep, type LeavingInstance, patienceOf } from './surplus.js';
 
 export interface LeavingFacts {
@@ -16,10 +15,8 @@ export interface LeavingFacts {
   readonly leaving: readonly LeavingInstance[];
 }
 
-interface LeaversOptions extends StateRecords {
+interface LeaversOptions extends StateRecords, Ambient {
   readonly writer: Pick<InstanceWriter, 'removeWhile' | 'stopWhile'>;
-  readonly clock: Clock;
-  readonly logger: Logger;
 }
 
 export class Leavers {

@@ -4,7 +4,6 @@
  */
 
 import type { ServiceView } from '../../../src/explain/decisions.js';
-import type { Clock } from '../../../src/loop/clock.js';
 import { Conflict, type Plan, type Reconciler } from '../../../src/loop/reconciler.js';
 import type { Configuration } from '../../../src/model/configuration.js';
 import { DroverError } from '../../../src/model/errors.js';
@@ -12,7 +11,7 @@ import { hasPlayers, type InstanceRecord } from '../../../src/model/instance.js'
 import { minimumAt, nextChangeOf } from '../../../src/model/schedule.js';
 import type { InstanceWriter } from '../../../src/state/instance-writes.js';
 import type { StateRecords } from '../../../src/state/master-state.js';
-import type { Logger } from '../../../src/telemetry/logger.js';
+import type { Ambient } from '../../../src/telemetry/ambient.js';
 import type { InstanceCreations } from '../creation/instance-creations.js';
 import { CountedInstances } from './counted-instances.js';
 import { Leavers, type LeavingFacts } from './leavers.js';
@@ -31,13 +30,11 @@ import {
 } from './plan.js';
 import { after, type EndStep, patienceOf, planEnds, viewOfLeaving } from './surplus.js';
 
-interface MinimumServiceOptions extends StateRecords {
+interface MinimumServiceOptions extends StateRecords, Ambient {
   /** Aborts when this master no longer leads. Default: never. */
   readonly ending?: AbortSignal | undefined;
   readonly creations: Pick<InstanceCreations, 'createMissing'>;
   readonly writer: InstanceWriter;
-  readonly clock: Clock;
-  readonly logger: Logger;
 }
 
 type ServiceFields = Pick<

@@ -1,5 +1,5 @@
 /**
- * The notice controller's decision: which event each webhook tells next, and when. A webhook tells events by id, in order:
+ * The notice controller's decision: which event a webhook tells next, and when. A webhook tells events by id, in order:
  * the next event once the event before is taken or given up.
  */
 import { backoffMs } from '../../../src/loop/backoff.js';
@@ -8,17 +8,15 @@ import type { EventRecord } from '../../../src/model/event.js';
 import { isWanted, type NoticeRecord, type Webhook } from '../../../src/model/webhook.js';
 
 /** How often the files are read. */
-export const LOOK_EVERY_MS = 5000;
+const LOOK_EVERY_MS = 5000;
 const RETRY = { baseMs: 1000, maxMs: 3_600_000 };
 /** How often an event is tried: for a day. Then it is given up, and each later one after a single try, until one is taken. */
 const MOST_TRIES = 35;
 
 export interface NoticeFacts {
-  readonly hooks: readonly {
-    readonly name: string;
-    readonly hook: Webhook;
-    readonly record: NoticeRecord | undefined;
-  }[];
+  /** Undefined: this look only reads the files. */
+  readonly hook: Webhook | undefined;
+  readonly record: NoticeRecord | undefined;
   /** The events in the order of their ids. */
   readonly events: readonly (readonly [id: string, event: EventRecord])[];
   /** Unix milliseconds. */
@@ -26,33 +24,29 @@ export interface NoticeFacts {
 }
 
 export interface NoticeStep {
-  readonly name: string;
   /** The event to tell first; absent: only the record is written. */
   readonly tell?: readonly [id: string, event: EventRecord];
   /** The record; with `tell`: as it is before the try. */
   readonly record: NoticeRecord;
 }
 
-export function plan({ hooks, events, at }: NoticeFacts): Plan<readonly NoticeStep[]> {
-  const waits = [LOOK_EVERY_MS];
-  const steps = hooks.flatMap(({ name, hook, record }): NoticeStep[] => {
-    // A new webhook tells nothing of what was before it, nor does a file that names more events than before.
-    const last = events.at(-1)?.[0] ?? '';
-    if (record === undefined) return [{ name, record: settled(last, 0) }];
-    const [tell] = pendingOf(hook, record, events);
-    if (tell === undefined)
-      return record.tries === 0 && last > record.cursor ? [{ name, record: settled(last, record.lost) }] : [];
-    const gatherMs = hook.minSeconds * 1000;
-    const waitMs = Math.max(
-      leftMs(tell[1].at + gatherMs - at, gatherMs),
-      record.tries === 0 ? 0 : leftMs(record.tryAt - at, backoffMs(record.tries - 1, RETRY)),
-    );
-    if (waitMs <= 0)
-      return [{ name, tell, record: { ...record, lost: record.lost + pushedOut(record, events) } }];
-    waits.push(waitMs);
-    return [];
-  });
-  return { steps: steps.length === 0 ? [] : [steps], recheckInMs: Math.min(...waits) };
+export function plan({ hook, record, events, at }: NoticeFacts): Plan<NoticeStep> {
+  if (hook === undefined) return { steps: [], recheckInMs: LOOK_EVERY_MS };
+  // A new webhook tells nothing of what was before it, nor does a file that names more events than before.
+  const last = events.at(-1)?.[0] ?? '';
+  if (record === undefined) return { steps: [{ record: settled(last, 0) }] };
+  const [tell] = pendingOf(hook, record, events);
+  if (tell === undefined) {
+    const isBehind = record.tries === 0 && last > record.cursor;
+    return { steps: isBehind ? [{ record: settled(last, record.lost) }] : [] };
+  }
+  const gatherMs = hook.minSeconds * 1000;
+  const waitMs = Math.max(
+    leftMs(tell[1].at + gatherMs - at, gatherMs),
+    record.tries === 0 ? 0 : leftMs(record.tryAt - at, backoffMs(record.tries - 1, RETRY)),
+  );
+  if (waitMs > 0) return { steps: [], recheckInMs: waitMs };
+  return { steps: [{ tell, record: { ...record, lost: record.lost + pushedOut(record, events) } }] };
 }
 
 /** The time left of a wait; 0 where the clock was set back, as that of the next leader may be. */

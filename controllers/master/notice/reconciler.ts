@@ -1,11 +1,14 @@
-/** The notice controller: tells events to webhooks, each at least once. Its only key is `all`. */
+/**
+ * The notice controller: tells events to webhooks, each at least once. Key: name of the webhook, so that a receiver that
+ * hangs delays no other; or `ALL_WEBHOOKS`.
+ */
 
 import type { Webhooks } from '../../../src/configuration-files/read-webhooks.js';
 import type { Clock } from '../../../src/loop/clock.js';
 import type { Reconciler } from '../../../src/loop/reconciler.js';
 import type { ConfigurationFileError } from '../../../src/model/configuration.js';
 import { DroverError, messageOf } from '../../../src/model/errors.js';
-import type { ShownWebhook } from '../../../src/model/webhook.js';
+import type { NoticeRecord, ShownWebhook } from '../../../src/model/webhook.js';
 import { quoteText } from '../../../src/model/words.js';
 import type { StateRecords } from '../../../src/state/master-state.js';
 import { noticeKey } from '../../../src/store/keys.js';
@@ -19,12 +22,17 @@ export interface NoticesOptions extends Pick<StateRecords, 'store' | 'events' | 
   /** Reads the files of this master. */
   readonly readWebhooks: () => Promise<Webhooks>;
   readonly send?: typeof sendNotice | undefined;
+  /** Asks for a look at a webhook. */
+  readonly lookAtWebhook: (name: string) => void;
   readonly metrics: Metrics;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
-export class Notices implements Reconciler<NoticeFacts, readonly NoticeStep[]> {
+/** The key that reads the files and asks for a look at each webhook. No file has this name. */
+export const ALL_WEBHOOKS = 'webhooks/';
+
+export class Notices implements Reconciler<NoticeFacts, NoticeStep> {
   readonly name = 'notice';
   readonly plan = plan;
   readonly #options: NoticesOptions;
@@ -34,31 +42,35 @@ export class Notices implements Reconciler<NoticeFacts, readonly NoticeStep[]> {
     this.#options = options;
   }
 
-  async observe(): Promise<NoticeFacts> {
-    const { notices, clock, logger, readWebhooks } = this.#options;
+  async observe(name: string): Promise<NoticeFacts | undefined> {
+    const at = this.#options.clock.now();
+    if (name === ALL_WEBHOOKS) {
+      await this.#read();
+      return { hook: undefined, record: undefined, events: [], at };
+    }
+    const read = this.#webhooks.get(name);
+    if (read === undefined || 'error' in read) return undefined;
+    return { hook: read.data, record: this.#options.notices.get(name)?.value, events: this.#events(), at };
+  }
+
+  async #read(): Promise<void> {
+    const { logger, readWebhooks, lookAtWebhook } = this.#options;
     const told = new Set(
       [...this.#webhooks.values()].map((read) => 'error' in read && faultText(read.error)),
     );
     this.#webhooks = await readWebhooks();
-    const hooks = [...this.#webhooks].flatMap(([name, read]) => {
-      if ('data' in read) return [{ name, hook: read.data, record: notices.get(name)?.value }];
-      if (!told.has(faultText(read.error))) logger.error({ webhook: name }, faultText(read.error));
-      return [];
-    });
-    return { hooks, events: this.#events(), at: clock.now() };
+    for (const [name, read] of this.#webhooks)
+      if ('data' in read) lookAtWebhook(name);
+      else if (!told.has(faultText(read.error))) logger.error({ webhook: name }, faultText(read.error));
   }
 
-  /** Takes a step of each webhook. They do not wait for each other. */
-  async perform(steps: readonly NoticeStep[], signal: AbortSignal): Promise<void> {
+  async perform(step: NoticeStep, signal: AbortSignal, name: string): Promise<void> {
     const { store, notices } = this.#options;
-    const performOne = async (step: NoticeStep): Promise<void> => {
-      const value = await this.#tell(step, signal);
-      await notices.until(await store.transact([{ do: 'put', key: noticeKey(step.name), value }]));
-    };
-    await Promise.all(steps.map(performOne));
+    const value = await this.#tell(step, signal, name);
+    await notices.until(await store.transact([{ do: 'put', key: noticeKey(name), value }]));
   }
 
-  async #tell({ name, tell, record }: NoticeStep, signal: AbortSignal): Promise<NoticeStep['record']> {
+  async #tell({ tell, record }: NoticeStep, signal: AbortSignal, name: string): Promise<NoticeRecord> {
     if (tell === undefined) return record;
     const { metrics, logger, clock, send = sendNotice } = this.#options;
     const [id, event] = tell;
@@ -102,7 +114,7 @@ export class Notices implements Reconciler<NoticeFacts, readonly NoticeStep[]> {
       const record = this.#options.notices.get(name)?.value ?? settled('', 0);
       const { failingSince, problem, lost } = record;
       if ('error' in read)
-        return { name, server: '', waiting: 0, lost, failingSince, problem: faultText(read.error) };
+        return { name, server: '', waiting: 0, lost, failingSince: null, problem: faultText(read.error) };
       const waiting = pendingOf(read.data, record, events).length;
       return { name, server: new URL(read.data.url).host, waiting, lost, failingSince, problem };
     });

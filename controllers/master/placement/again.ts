@@ -3,9 +3,10 @@
  * it. The conditions are those of every placement; what the instance already holds counts as free.
  */
 import { DroverError } from '../../../src/model/errors.js';
+import { portsOf } from '../../../src/model/fields/ports.js';
 import type { InstancePlacement, InstanceRecord } from '../../../src/model/instance.js';
 import type { NodeRecord } from '../../../src/model/node.js';
-import { candidateOf, type FleetSources, type Question, questionOf, withPort } from './candidates.js';
+import { candidateOf, type FleetSources, type Question, questionOf, withPorts } from './candidates.js';
 import { type Candidate, firstFailed, type Needs } from './conditions.js';
 import type { PlacesOptions } from './places.js';
 import { placementAt } from './plan.js';
@@ -70,8 +71,8 @@ function candidateAgain(
     freeRamMB: found.freeRamMB + before.ramMB,
     freeCpu: found.freeCpu + before.cpu,
   };
-  const port = before.placement?.port ?? null;
-  return withPort(options, question, candidate, { port, holder: before.id, isKept: before.static });
+  const ports = portsOf(before.placement ?? {});
+  return withPorts(options, question, candidate, { ports, holder: before.id, isKept: before.static });
 }
 
 function refusalOf({ before, content }: Pick<PlacedUpdate, 'before' | 'content'>, why: string): string {

@@ -3,10 +3,9 @@
  * other port is left, a port is tried again some seconds after it was found busy. Kept in memory only.
  */
 
-import type { PortProtocol } from '../../../src/channel/protocol/messages.js';
 import type { Clock } from '../../../src/loop/clock.js';
+import type { PortNeed, PortProtocol, Protocols } from '../../../src/model/fields/ports.js';
 import type { FleetChanges } from './fleet-changes.js';
-import type { PortRange } from './held-ports.js';
 
 export const BUSY_FOR_MS = 60_000;
 /** How old a finding must be before its port is tried again, because the range has no other port. */
@@ -44,8 +43,10 @@ export class BusyPorts {
     this.#changes.note('node', nodeId);
   }
 
-  has(nodeId: string, port: number): boolean {
-    return this.get(nodeId, port) !== undefined;
+  /** True when a program may hold the port for the protocol. */
+  has(nodeId: string, port: number, protocol: Protocols): boolean {
+    const found = this.get(nodeId, port)?.protocol;
+    return found === null || (found !== undefined && (protocol === 'both' || protocol === found));
   }
 
   /** How and when a port was found busy; undefined: no node found it busy within the last minute. */
@@ -57,27 +58,31 @@ export class BusyPorts {
   }
 
   /**
-   * How many ports of a range count as busy now, and how long until the first of them counts as free again.
+   * How many ports of a need count as busy now, and how long until the first of them counts as free again.
    * Null: none is busy.
    */
-  in(nodeId: string, range: PortRange): { readonly count: number; readonly firstFreeInMs: number } | null {
-    const busy = this.#in(nodeId, range);
+  in(nodeId: string, need: PortNeed): { readonly count: number; readonly firstFreeInMs: number } | null {
+    const busy = this.#in(nodeId, need);
     const oldestMs = Math.max(...busy.map(({ agoMs }) => agoMs));
     return busy.length === 0 ? null : { count: busy.length, firstFreeInMs: BUSY_FOR_MS - oldestMs };
   }
 
-  /** The busy port of the range that is worth another try: found longest ago, and `isHeld` by no instance. */
-  worthATry(nodeId: string, range: PortRange, isHeld: (port: number) => boolean): number | undefined {
-    const busy = this.#in(nodeId, range);
+  /** The busy port that is worth another try as the number of the need: found longest ago, and `fits`. */
+  worthATry(nodeId: string, need: PortNeed, fits: (port: number) => boolean): number | undefined {
+    const busy = this.#in(nodeId, need);
     const afterMs = tryAgainAfterMs(busy.length);
     return busy
-      .filter(({ port, agoMs }) => agoMs >= afterMs && !isHeld(port))
+      .filter(({ port, agoMs }) => agoMs >= afterMs && port >= need.min && port <= need.max && fits(port))
       .toSorted((a, b) => b.agoMs - a.agoMs || a.port - b.port)[0]?.port;
   }
 
-  #in(nodeId: string, { min, max }: PortRange): { readonly port: number; readonly agoMs: number }[] {
+  #in(nodeId: string, { min, max, group }: PortNeed): { readonly port: number; readonly agoMs: number }[] {
     return [...(this.#found.get(nodeId)?.keys() ?? [])].flatMap((port) => {
-      const busy = port >= min && port <= max ? this.get(nodeId, port) : undefined;
+      const isOfIt = group.some(
+        ({ above, protocol }) =>
+          port >= min + above && port <= max + above && this.has(nodeId, port, protocol),
+      );
+      const busy = isOfIt ? this.get(nodeId, port) : undefined;
       return busy === undefined ? [] : [{ port, agoMs: busy.agoMs }];
     });
   }

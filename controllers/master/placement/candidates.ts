@@ -3,6 +3,7 @@
  * such candidates; `why` makes them anew for every node.
  */
 import { type Configuration, unknownFields } from '../../../src/model/configuration.js';
+import { isSamePort, type NamedPort, type PortNeed, portNeedsOf } from '../../../src/model/fields/ports.js';
 import type { NodeRecord } from '../../../src/model/node.js';
 import type { MirrorReader } from '../../../src/store/mirror.js';
 import type { BusyPorts } from './busy-ports.js';
@@ -24,11 +25,12 @@ export interface Question extends Omit<Needs, 'home'> {
 }
 
 export function questionOf(configuration: Configuration): Question {
-  const { runtime, ramMB, cpu, availablePorts: ports, nodes: allowedNodes } = configuration;
+  const { runtime, ramMB, cpu, nodes: allowedNodes } = configuration;
+  const ports = portNeedsOf(configuration);
   return { configuration, runtime, ramMB, cpu, ports, allowedNodes, allowed: new Set(allowedNodes) };
 }
 
-/** The facts of a node, still without a port: `withPort` looks for one. */
+/** The facts of a node, still without ports: `withPorts` looks for them. */
 export function candidateOf(
   { ledger }: FleetSources,
   { configuration, runtime, allowed }: Question,
@@ -50,56 +52,81 @@ export function candidateOf(
     maxCpu: capacity.maxCpu,
     siblings: ledger.countOf(nodeId, configuration.name),
     hostAddress: '',
-    port: null,
+    ports: [],
+    lacks: undefined,
     busyPorts: 0,
   };
 }
 
-/** The port that an instance had. */
-export interface OldPort {
-  readonly port: number | null;
-  /** The instance itself, when it still holds the port: only another holder makes the port busy. */
+/** The ports that an instance had. */
+export interface OldPorts {
+  readonly ports: readonly NamedPort[];
+  /** The instance itself, when it still holds the ports: only another holder makes a port busy. */
   readonly holder?: string;
-  /** True for a static instance: it gets its old port even when another program holds that port, and waits for it. */
+  /** True for a static instance: it gets its old ports even when another program holds one, and waits for it. */
   readonly isKept?: boolean;
+  /** True when an old port is taken only where no other one is free. */
+  readonly isLast?: boolean;
+  /** True when a port that was found busy some seconds ago is tried again where no other one is free. */
+  readonly isRetried?: boolean;
 }
 
-/** Completes a candidate with its host address and a port: the old one if free, else the lowest free one. */
-export function withPort(
-  { nodes, ledger, busyPorts, hostAddressOf }: FleetSources,
-  { configuration, ports }: Question,
+export const NO_OLD_PORTS: OldPorts = { ports: [] };
+
+/** Completes a candidate with its host address and its ports: the old ones if free, else the lowest free ones. */
+export function withPorts(
+  sources: FleetSources,
+  { configuration, ports: needs }: Question,
   candidate: Candidate,
-  { port: old, holder = '', isKept = false }: OldPort,
+  old: OldPorts,
 ): Candidate {
   const { nodeId } = candidate;
-  const node = nodes.get(nodeId)?.value;
-  const hostAddress = node === undefined ? '' : hostAddressOf(configuration, node);
-  if (ports === undefined) return { ...candidate, hostAddress };
-  const isOldFree =
-    old !== null &&
-    old >= ports.min &&
-    old <= ports.max &&
-    (isKept || !busyPorts.has(nodeId, old)) &&
-    ledger.holderOf(nodeId, hostAddress, old, holder) === undefined;
-  const isBusy = (port: number): boolean => busyPorts.has(nodeId, port);
-  return {
-    ...candidate,
-    hostAddress,
-    port: isOldFree ? old : ledger.freePort(nodeId, hostAddress, ports, isBusy),
-    busyPorts: busyPorts.in(nodeId, ports)?.count ?? 0,
-  };
+  const node = sources.nodes.get(nodeId)?.value;
+  const hostAddress = node === undefined ? '' : sources.hostAddressOf(configuration, node);
+  const ports: NamedPort[] = [];
+  const found = { ...candidate, hostAddress, ports, lacks: undefined };
+  for (const need of needs) {
+    const number = numberFor(sources, need, found, old);
+    if (number === undefined)
+      return { ...found, lacks: need, busyPorts: sources.busyPorts.in(nodeId, need)?.count ?? 0 };
+    for (const { name, above, protocol } of need.group) ports.push({ name, port: number + above, protocol });
+  }
+  return found;
 }
 
-/** The candidate with a port that was found busy some seconds ago, if it has no other one. */
-export function withBusyPort(
-  { ledger, busyPorts }: FleetSources,
-  { ports }: Question,
+/** The candidate with ports that were found busy some seconds ago, if it lacks one. */
+export function withBusyPorts(
+  sources: FleetSources,
+  question: Question,
   candidate: Candidate,
+  old: OldPorts = NO_OLD_PORTS,
 ): Candidate {
-  const { nodeId, hostAddress, port } = candidate;
-  if (port !== undefined || ports === undefined) return candidate;
-  const isHeld = (one: number): boolean => ledger.holderOf(nodeId, hostAddress, one, '') !== undefined;
-  return { ...candidate, port: busyPorts.worthATry(nodeId, ports, isHeld) };
+  if (candidate.lacks === undefined) return candidate;
+  return withPorts(sources, question, candidate, { ...old, isRetried: true });
+}
+
+/** The number for a need beside the ports that the candidate has already; undefined: none is free. */
+function numberFor(
+  { ledger, busyPorts }: FleetSources,
+  need: PortNeed,
+  { nodeId, hostAddress, ports: chosen }: Candidate,
+  { ports, holder = '', isKept = false, isLast = false, isRetried = false }: OldPorts,
+): number | undefined {
+  const { name, min, max, group } = need;
+  const isHeld = (number: number, except: string): boolean =>
+    group.some(({ above, protocol }) => {
+      const one = { port: number + above, protocol };
+      const isChosen = chosen.some((other) => isSamePort(one, other));
+      return isChosen || ledger.holderOf(nodeId, hostAddress, one, except) !== undefined;
+    });
+  const isBusy = (number: number): boolean =>
+    group.some(({ above, protocol }) => busyPorts.has(nodeId, number + above, protocol));
+  const had = ports.find((one) => one.name === name)?.port ?? 0;
+  const isOldFree = had >= min && had <= max && (isKept || !isBusy(had)) && !isHeld(had, holder);
+  if (isOldFree && !isLast) return had;
+  const free = ledger.freePort(nodeId, hostAddress, need, (port) => isBusy(port) || isHeld(port, ''));
+  if (free !== undefined || isOldFree) return free ?? had;
+  return isRetried ? busyPorts.worthATry(nodeId, need, (port) => !isHeld(port, '')) : undefined;
 }
 
 function runtimeProblemOf(node: NodeRecord, runtime: string): string | null {

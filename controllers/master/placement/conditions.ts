@@ -3,6 +3,7 @@
  * by them and `why` explains by them, so that both always agree.
  */
 import type { NodeVerdict } from '../../../src/explain/explanation.js';
+import type { NamedPort, PortNeed } from '../../../src/model/fields/ports.js';
 import type { NodeCondition } from '../../../src/model/node.js';
 import { countText, durationText, listText } from '../../../src/model/words.js';
 
@@ -24,11 +25,13 @@ export interface Candidate {
   readonly maxCpu: number;
   /** How many instances of the same configuration are on the node, without those at rest. */
   readonly siblings: number;
-  /** The address for the port; empty before a port was looked for. */
+  /** The address for the ports; empty before ports were looked for. */
   readonly hostAddress: string;
-  /** A free port. Null: the configuration asks for none, or none was looked for yet. Undefined: no port is free. */
-  readonly port: number | null | undefined;
-  /** How many ports of the range are believed to be held by other programs. */
+  /** Free ports. Empty: the configuration asks for none, or none were looked for yet. */
+  readonly ports: readonly NamedPort[];
+  /** The port for which no number is free; undefined: none. */
+  readonly lacks: PortNeed | undefined;
+  /** How many ports of what it lacks are believed to be held by other programs. */
   readonly busyPorts: number;
 }
 
@@ -37,7 +40,7 @@ export interface Needs {
   readonly runtime: string;
   readonly ramMB: number;
   readonly cpu: number;
-  readonly ports: { readonly min: number; readonly max: number } | undefined;
+  readonly ports: readonly PortNeed[];
   /** Node ids that the configuration allows; empty: any node. */
   readonly allowedNodes: readonly string[];
   /** The node where the instance was placed last. A static instance may run only there (`isBinding`). */
@@ -65,10 +68,13 @@ const MOST_NAMED = 3;
 
 export const PORT: Condition = {
   code: 'port',
-  fails: (_needs, node) => node.port === undefined,
-  say: ({ ports }, nodes) =>
-    `${nodes.length} without a free port in ${ports?.min}-${ports?.max}${busy(nodes)}`,
-  tell: ({ ports }, node) => `has no free port in ${ports?.min}-${ports?.max}${busy([node])}`,
+  fails: (_needs, node) => node.lacks !== undefined,
+  say: (_needs, nodes) =>
+    [...new Set(nodes.map(({ lacks }) => lacks))]
+      .map((lacks) => ({ lacks, without: nodes.filter((node) => node.lacks === lacks) }))
+      .map(({ lacks, without }) => `${without.length} without a free ${portText(lacks)}${busy(without)}`)
+      .join(', '),
+  tell: (_needs, node) => `has no free ${portText(node.lacks)}${busy([node])}`,
 };
 
 const CONDITIONS: readonly Condition[] = [
@@ -176,9 +182,16 @@ export function describeFit(needs: Needs, { node, failed }: NodeFit, now: number
     : { nodeId, fits: false, failed: failed.code, message: failed.tell(needs, node, now) };
 }
 
-function tellFit({ ramMB }: Needs, { freeRamMB, maxRamMB, port }: Candidate): string {
-  const atPort = port == null ? '' : `, port ${port}`;
+function tellFit({ ramMB }: Needs, { freeRamMB, maxRamMB, ports }: Candidate): string {
+  const atPort = ports.map(({ name, port }) => `, port ${name === 'main' ? '' : `${name} `}${port}`).join('');
   return `fits: needs ${ramMB} MB of RAM, ${freeRamMB} MB of ${maxRamMB} MB free${atPort}`;
+}
+
+/** `port in 8080-8099`, `port query in 27015-27020`, or `port in 8080-8099 with query 1 above`. */
+function portText(lacks: PortNeed | undefined): string {
+  const { name = 'main', min, max, group = [] } = lacks ?? {};
+  const beside = group.filter(({ above }) => above > 0).map((one) => `${one.name} ${one.above} above`);
+  return `port ${name === 'main' ? '' : `${name} `}in ${min}-${max}${beside.length === 0 ? '' : ` with ${beside.join(', ')}`}`;
 }
 
 function unknownText(node: Candidate | undefined): string {

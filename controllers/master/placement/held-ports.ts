@@ -1,6 +1,6 @@
 /** The ports that instances hold on one node or under one host address: who holds which, and which are free. */
 
-export interface PortRange {
+interface PortRange {
   readonly min: number;
   readonly max: number;
 }

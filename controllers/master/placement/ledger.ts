@@ -3,11 +3,21 @@
  * placements whose write is under way. Because of these promises two rounds never give out the same port. An instance
  * whose record is set aside holds what can still be read of the record.
  */
+import {
+  type NamedPort,
+  type NamedPorts,
+  type PortNeed,
+  type PortProtocol,
+  type Protocols,
+  portsOf,
+  protocolsOf,
+} from '../../../src/model/fields/ports.js';
 import { type InstancePlacement, type InstanceRecord, isAtRest } from '../../../src/model/instance.js';
+import { isSameValue } from '../../../src/model/plain/same-value.js';
 import { leftOfInstance } from '../../../src/state/left-of-record.js';
 import type { MirrorReader } from '../../../src/store/mirror.js';
 import type { FleetChanges } from './fleet-changes.js';
-import { countFree, HeldPorts, lowestFree, type PortRange } from './held-ports.js';
+import { countFree, HeldPorts, lowestFree } from './held-ports.js';
 
 interface NodeUse {
   readonly ramMB: number;
@@ -15,13 +25,13 @@ interface NodeUse {
   readonly instances: number;
 }
 
-/** The place where a port is held: a node, or a host address. */
-type Scope = `node:${string}` | `host:${string}`;
+type HeldByProtocol = Readonly<Record<PortProtocol, HeldPorts>>;
 
 interface Holding {
   readonly nodeId: string;
   readonly hostAddress: string;
   readonly port: number | null;
+  readonly ports?: NamedPorts | undefined;
   readonly ramMB: number;
   readonly cpu: number;
   readonly configurationName: string;
@@ -38,14 +48,15 @@ interface Tally {
 /** The instances that are counted. */
 export type LedgerInstances = Pick<MirrorReader<InstanceRecord>, 'get' | 'entries' | 'setAside' | 'onChange'>;
 
-const NO_PORTS = new HeldPorts();
+const NO_PORTS: HeldByProtocol = { tcp: new HeldPorts(), udp: new HeldPorts() };
 
 export class PlacementLedger {
   /** The holding of each instance, by id: its promise if there is one, else its record. */
   readonly #holdings = new Map<string, Holding>();
   readonly #promised = new Set<string>();
   readonly #tallies = new Map<string, Tally>();
-  readonly #ports = new Map<Scope, HeldPorts>();
+  readonly #onNodes = new Map<string, HeldByProtocol>();
+  readonly #underHosts = new Map<string, HeldByProtocol>();
   readonly #instances: LedgerInstances;
   readonly #changes: FleetChanges;
 
@@ -68,8 +79,13 @@ export class PlacementLedger {
   }
 
   /** The instance that holds the port on the node or under the host address, other than `except`. */
-  holderOf(nodeId: string, hostAddress: string, port: number, except: string): string | undefined {
-    for (const held of this.#portsOf(nodeId, hostAddress)) {
+  holderOf(
+    nodeId: string,
+    hostAddress: string,
+    { port, protocol }: Omit<NamedPort, 'name'>,
+    except: string,
+  ): string | undefined {
+    for (const held of this.#portsOf(nodeId, hostAddress, protocol)) {
       const holder = held.holderOf(port);
       if (holder !== undefined && holder !== except) return holder;
     }
@@ -80,15 +96,15 @@ export class PlacementLedger {
   freePort(
     nodeId: string,
     hostAddress: string,
-    range: PortRange,
+    need: PortNeed,
     isBusy: (port: number) => boolean,
   ): number | undefined {
-    return lowestFree(this.#portsOf(nodeId, hostAddress), range, isBusy);
+    return lowestFree(this.#portsOf(nodeId, hostAddress, need.protocol), need, isBusy);
   }
 
   /** How many ports of the range no instance holds on the node and under the host address; counted up to `most`. */
-  countFreePorts(nodeId: string, hostAddress: string, range: PortRange, most: number): number {
-    return countFree(this.#portsOf(nodeId, hostAddress), range, most);
+  countFreePorts(nodeId: string, hostAddress: string, need: PortNeed, most: number): number {
+    return countFree(this.#portsOf(nodeId, hostAddress, need.protocol), need, most);
   }
 
   isPromised(id: string): boolean {
@@ -110,7 +126,7 @@ export class PlacementLedger {
     const promised = this.#holdings.get(id);
     const held = this.#held(id);
     this.#replace(id, held);
-    return promised?.nodeId !== held?.nodeId || promised?.port !== held?.port;
+    return promised?.nodeId !== held?.nodeId || !isSameValue(portsOf(promised ?? {}), portsOf(held ?? {}));
   }
 
   #take(id: string): void {
@@ -139,7 +155,7 @@ export class PlacementLedger {
   }
 
   #count(id: string, holding: Holding, sign: 1 | -1): void {
-    const { nodeId, hostAddress, port, configurationName } = holding;
+    const { nodeId, hostAddress, configurationName } = holding;
     const tally = this.#tally(nodeId);
     tally.ramMB += sign * holding.ramMB;
     tally.cpu += sign * holding.cpu;
@@ -150,21 +166,21 @@ export class PlacementLedger {
       else tally.byConfiguration.set(configurationName, count);
     }
     this.#changes.note(sign === 1 ? 'less' : 'node', nodeId);
-    if (port === null) return;
-    for (const scope of [`node:${nodeId}`, `host:${hostAddress}`] as const) {
-      const held = this.#ports.get(scope) ?? new HeldPorts();
-      this.#ports.set(scope, held);
-      if (sign === 1) held.hold(port, id);
-      else held.release(port, id);
-    }
+    const ports = portsOf(holding);
+    if (ports.length === 0) return;
+    const scopes = [heldAt(this.#onNodes, nodeId), heldAt(this.#underHosts, hostAddress)];
+    for (const { port, protocol } of ports)
+      for (const held of scopes)
+        for (const one of protocolsOf(protocol))
+          if (sign === 1) held[one].hold(port, id);
+          else held[one].release(port, id);
     if (sign === -1) this.#changes.note('ports', hostAddress);
   }
 
-  #portsOf(nodeId: string, hostAddress: string): readonly [HeldPorts, HeldPorts] {
-    return [
-      this.#ports.get(`node:${nodeId}`) ?? NO_PORTS,
-      this.#ports.get(`host:${hostAddress}`) ?? NO_PORTS,
-    ];
+  #portsOf(nodeId: string, hostAddress: string, protocol: Protocols): readonly HeldPorts[] {
+    const onNode = this.#onNodes.get(nodeId) ?? NO_PORTS;
+    const underHost = this.#underHosts.get(hostAddress) ?? NO_PORTS;
+    return protocolsOf(protocol).flatMap((one) => [onNode[one], underHost[one]]);
   }
 
   #tally(nodeId: string): Tally {
@@ -177,11 +193,17 @@ export class PlacementLedger {
   }
 }
 
+function heldAt(scopes: Map<string, HeldByProtocol>, key: string): HeldByProtocol {
+  const held = scopes.get(key) ?? { tcp: new HeldPorts(), udp: new HeldPorts() };
+  scopes.set(key, held);
+  return held;
+}
+
 function currentHolding(record: InstanceRecord): Holding | undefined {
   const { placement, home, configurationName } = record;
   if (placement !== null) return holdingOf(record, placement);
-  // The files of a static instance may name its port, so nobody else gets that port while the instance waits.
-  if (!record.static || home === null || home.port === null) return undefined;
+  // The files of a static instance may name its ports, so nobody else gets its ports while the instance waits.
+  if (!record.static || home === null || portsOf(home).length === 0) return undefined;
   return { ...home, hostAddress: '', ramMB: 0, cpu: 0, configurationName, isAtRest: true };
 }
 
@@ -198,6 +220,7 @@ function holdingOf(record: InstanceRecord, placement: InstancePlacement): Holdin
     nodeId: placement.nodeId,
     hostAddress: placement.hostAddress,
     port: placement.port,
+    ports: placement.ports,
     ramMB: isStopped ? 0 : record.ramMB,
     cpu: isStopped ? 0 : record.cpu,
     configurationName: record.configurationName,
@@ -211,6 +234,7 @@ function isSame(a: Holding | undefined, b: Holding | undefined): boolean {
     a.nodeId === b.nodeId &&
     a.hostAddress === b.hostAddress &&
     a.port === b.port &&
+    isSameValue(a.ports, b.ports) &&
     a.ramMB === b.ramMB &&
     a.cpu === b.cpu &&
     a.configurationName === b.configurationName &&

@@ -6,17 +6,20 @@ import type { BeatBook } from '../../../src/channel/master/beat-book.js';
 import type { PlacementView } from '../../../src/explain/decisions.js';
 import type { Clock } from '../../../src/loop/clock.js';
 import type { Configuration } from '../../../src/model/configuration.js';
+import { ownPortsOf, portsOf } from '../../../src/model/fields/ports.js';
 import type { InstanceRecord, PlacedTemplate } from '../../../src/model/instance.js';
 import type { NodeRecord } from '../../../src/model/node.js';
 import { keepLatest } from '../../../src/model/plain/keep-latest.js';
+import { isSameValue } from '../../../src/model/plain/same-value.js';
 import type { MirrorReader } from '../../../src/store/mirror.js';
 import {
   candidateOf,
   type FleetSources,
+  NO_OLD_PORTS,
   type Question,
   questionOf,
-  withBusyPort,
-  withPort,
+  withBusyPorts,
+  withPorts,
 } from './candidates.js';
 import { type Candidate, firstFailed, type Needs } from './conditions.js';
 import type { FleetChanges } from './fleet-changes.js';
@@ -168,7 +171,7 @@ export class Places {
     const shortlist = this.#shortlistOf(record.revision, configuration);
     const bound = boundTo(record);
     const keeper = record.static ? id : undefined;
-    const atHome = home === null ? undefined : shortlist.at(home.nodeId, home.port, keeper);
+    const atHome = home === null ? undefined : shortlist.at(home.nodeId, portsOf(home), keeper);
     return {
       id,
       task: 'place',
@@ -211,20 +214,27 @@ export class Places {
     return shortlist;
   }
 
-  #candidatesOfMove({ placement }: InstanceRecord, question: Question): Candidate[] {
+  #candidatesOfMove({ id, placement }: InstanceRecord, question: Question): Candidate[] {
     const node = this.#options.nodes.get(placement?.nodeId ?? '')?.value;
     if (node === undefined) return [];
     // Ignore a cordon: the instance is already on the node, and only changes its port.
     const candidate = { ...candidateOf(this.#options, question, node), isCordoned: false };
-    const found = withPort(this.#options, question, candidate, { port: null });
-    return [withBusyPort(this.#options, question, found)];
+    const old = { ports: portsOf(placement ?? {}), holder: id };
+    // Keep the ports that nobody found busy; where all of them count as free again, look for other ones first.
+    for (const isLast of [false, true]) {
+      const found = withPorts(this.#options, question, candidate, { ...old, isLast });
+      if (!isSameValue(ownPortsOf(found.ports), ownPortsOf(old.ports)))
+        return [withBusyPorts(this.#options, question, found, old)];
+    }
+    const lacking = withPorts(this.#options, question, candidate, NO_OLD_PORTS);
+    return [withBusyPorts(this.#options, question, lacking)];
   }
 
   #candidates(question: Question, record?: InstanceRecord): Candidate[] {
     return [...this.#options.nodes.entries()].map(([nodeId, { value: node }]) => {
-      const port = record?.home?.nodeId === nodeId ? record.home.port : null;
-      const old = { port, ...(record?.static === true && { holder: record.id, isKept: true }) };
-      return withPort(this.#options, question, candidateOf(this.#options, question, node), old);
+      const ports = record?.home?.nodeId === nodeId ? portsOf(record.home) : [];
+      const old = { ports, ...(record?.static === true && { holder: record.id, isKept: true }) };
+      return withPorts(this.#options, question, candidateOf(this.#options, question, node), old);
     });
   }
 
@@ -251,7 +261,7 @@ export function taskOf(record: InstanceRecord): PlacementFacts['task'] {
   if (record.desired.goal !== 'run') return null;
   if (record.placement === null) return 'place';
   const { reason, pid, keepsPort } = record.status;
-  const isBusy = reason === 'port-busy' && keepsPort !== true && record.placement.port !== null;
+  const isBusy = reason === 'port-busy' && keepsPort !== true && portsOf(record.placement).length > 0;
   return isBusy && pid === null ? 'move' : null;
 }
 

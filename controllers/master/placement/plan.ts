@@ -3,6 +3,7 @@
  * shortlist of the revision has found which node comes first.
  */
 import type { Plan } from '../../../src/loop/reconciler.js';
+import { ownPortsOf } from '../../../src/model/fields/ports.js';
 import type { InstancePlacement, PlacedTemplate } from '../../../src/model/instance.js';
 import type { NoPlace } from '../../../src/state/instance-changes.js';
 import { TRY_AGAIN_MS } from './busy-ports.js';
@@ -89,8 +90,8 @@ function explain(
 }
 
 export function placementAt(
-  { nodeId, port, hostAddress }: Candidate,
+  { nodeId, ports, hostAddress }: Candidate,
   templates: readonly PlacedTemplate[],
 ): InstancePlacement {
-  return { nodeId, port: port ?? null, hostAddress, templates: [...templates] };
+  return { nodeId, ...ownPortsOf(ports), hostAddress, templates: [...templates] };
 }

@@ -3,6 +3,7 @@
  * busy. Key: instance id. A creation asks it before the write, so that the instance is created with its place.
  */
 import { Conflict, type Reconciler } from '../../../src/loop/reconciler.js';
+import { portsOf, portsText } from '../../../src/model/fields/ports.js';
 import type { InstancePlacement, InstanceRecord } from '../../../src/model/instance.js';
 import {
   type InstanceContent,
@@ -134,12 +135,13 @@ export class Placement implements Reconciler<PlacementFacts, PlacementStep> {
   async #place(step: PlacementStep & { do: 'place' }): Promise<void> {
     const { instances, instanceRecords, ledger } = this.#options;
     const { id, placement } = step;
-    const { nodeId, port, hostAddress } = placement;
+    const { nodeId, hostAddress } = placement;
     const record = instances.get(id)?.value;
     if (record === undefined || taskOf(record) === null)
       throw new Conflict(`instance ${id} changed before its placement`);
-    if (port !== null && ledger.holderOf(nodeId, hostAddress, port, id) !== undefined)
-      throw new Conflict(`port ${port} was taken meanwhile`);
+    for (const one of portsOf(placement))
+      if (ledger.holderOf(nodeId, hostAddress, one, id) !== undefined)
+        throw new Conflict(`port ${one.port} was taken meanwhile`);
     ledger.promise(record, placement);
     try {
       const placed = await modify(instanceRecords, id, (current) => {
@@ -161,10 +163,12 @@ export class Placement implements Reconciler<PlacementFacts, PlacementStep> {
     if (ledger.withdraw(id)) onPlaceFreed();
   }
 
-  #notePlaced({ id, configurationName }: InstanceRecord, { nodeId, port }: InstancePlacement): void {
+  #notePlaced({ id, configurationName }: InstanceRecord, placement: InstancePlacement): void {
+    const { nodeId, port } = placement;
+    const ports = portsText(placement);
     this.#options.logger.info(
-      { instance: id, configuration: configurationName, node: nodeId, port },
-      `placed ${id} (${configurationName}) on ${nodeId}${port === null ? '' : `, port ${port}`}`,
+      { instance: id, configuration: configurationName, node: nodeId, port, ...(ports && { ports }) },
+      `placed ${id} (${configurationName}) on ${nodeId}${port === null ? '' : `, port ${port}`}${ports ? `, ${ports}` : ''}`,
     );
   }
 

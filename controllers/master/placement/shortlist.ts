@@ -6,14 +6,16 @@
  */
 import { Heap } from '../../../src/loop/heap.js';
 import type { PlacementOrder } from '../../../src/model/configuration.js';
+import type { NamedPort } from '../../../src/model/fields/ports.js';
 import type { NodeRecord } from '../../../src/model/node.js';
 import {
   candidateOf,
   type FleetSources,
-  type OldPort,
+  NO_OLD_PORTS,
+  type OldPorts,
   type Question,
-  withBusyPort,
-  withPort,
+  withBusyPorts,
+  withPorts,
 } from './candidates.js';
 import {
   type Candidate,
@@ -82,8 +84,8 @@ export class Shortlist {
   best(): Candidate | undefined {
     this.#catchUp();
     for (let entry = this.#first(); entry !== undefined; entry = this.#first()) {
-      const candidate = this.#withPort(this.#candidateOf(entry), { port: null });
-      if (candidate.port !== undefined) return candidate;
+      const candidate = this.#withPorts(this.#candidateOf(entry), NO_OLD_PORTS);
+      if (candidate.lacks === undefined) return candidate;
       this.#park(entry, candidate);
     }
     return undefined;
@@ -93,24 +95,24 @@ export class Shortlist {
   worthATry(): Candidate | undefined {
     for (const parked of this.#parked.values())
       for (const entry of parked) {
-        const candidate = withBusyPort(this.#sources, this.#question, this.#candidateOf(entry));
-        if (candidate.port !== undefined) return candidate;
+        const candidate = withBusyPorts(this.#sources, this.#question, this.#candidateOf(entry));
+        if (candidate.lacks === undefined) return candidate;
       }
     return undefined;
   }
 
   /**
-   * The node with a port, if possible `oldPort`; undefined: the node does not fit. `keeper`: the static instance that
-   * keeps this port.
+   * The node with ports, if possible `ports`; undefined: the node does not fit. `keeper`: the static instance that
+   * keeps these ports.
    */
-  at(nodeId: string, oldPort: number | null, keeper?: string): Candidate | undefined {
+  at(nodeId: string, ports: readonly NamedPort[], keeper?: string): Candidate | undefined {
     this.#catchUp();
     const entry = this.#entries.get(nodeId);
     if (entry?.isOutdated === true) this.#judge(entry);
     if (entry === undefined || (entry.failed !== undefined && entry.failed !== PORT)) return undefined;
     const old = keeper === undefined ? {} : { holder: keeper, isKept: true };
-    const candidate = this.#withPort(this.#candidateOf(entry), { port: oldPort, ...old });
-    return candidate.port === undefined ? undefined : candidate;
+    const candidate = this.#withPorts(this.#candidateOf(entry), { ports, ...old });
+    return candidate.lacks === undefined ? candidate : undefined;
   }
 
   /**
@@ -146,11 +148,13 @@ export class Shortlist {
       if (!entry.isListed || node === undefined) continue;
       const { freeRamMB, freeCpu } = this.#candidateOf(entry);
       let here = Math.min(Math.floor(freeRamMB / ramMB), cpu === 0 ? most : Math.floor(freeCpu / cpu));
-      if (ports !== undefined) {
+      // The ports beside a port are not counted: fewer may fit.
+      for (const need of ports) {
         const host = hostAddressOf(configuration, node);
-        const left = portsLeft.get(host) ?? ledger.countFreePorts('', host, ports, most);
-        here = Math.min(here, left, ledger.countFreePorts(nodeId, host, ports, Math.min(here, left)));
-        portsLeft.set(host, left - here);
+        const key = `${need.name} ${host}`;
+        const left = portsLeft.get(key) ?? ledger.countFreePorts('', host, need, most);
+        here = Math.min(here, left, ledger.countFreePorts(nodeId, host, need, Math.min(here, left)));
+        portsLeft.set(key, left - here);
       }
       room += here;
     }
@@ -170,7 +174,7 @@ export class Shortlist {
             asked,
             entries.map((entry) => {
               const candidate = this.#candidateOf(entry);
-              return entry.nodeId === home ? this.#withPort(candidate, { port: null }) : candidate;
+              return entry.nodeId === home ? this.#withPorts(candidate, NO_OLD_PORTS) : candidate;
             }),
           );
     if (fits.length === 0) return NO_NODES;
@@ -187,8 +191,8 @@ export class Shortlist {
     return parked ?? candidateOf(this.#sources, this.#question, node);
   }
 
-  #withPort(candidate: Candidate, old: OldPort): Candidate {
-    return withPort(this.#sources, this.#question, candidate, old);
+  #withPorts(candidate: Candidate, old: OldPorts): Candidate {
+    return withPorts(this.#sources, this.#question, candidate, old);
   }
 
   #catchUp(): void {
@@ -304,14 +308,13 @@ export class Shortlist {
 
   #park(entry: Entry, candidate: Candidate): void {
     const { busyPorts, now } = this.#sources;
-    const { ports } = this.#question;
-    const { nodeId, hostAddress } = candidate;
+    const { nodeId, hostAddress, lacks } = candidate;
     this.#list(entry, false);
     entry.parked = candidate;
     entry.failed = PORT;
     const parked = this.#parked.get(hostAddress) ?? new Set();
     this.#parked.set(hostAddress, parked.add(entry));
-    const busy = ports === undefined ? null : busyPorts.in(nodeId, ports);
+    const busy = lacks === undefined ? null : busyPorts.in(nodeId, lacks);
     if (busy !== null) this.#unparkAt = Math.min(this.#unparkAt, now() + busy.firstFreeInMs);
   }
 

@@ -2,6 +2,7 @@
 import type { PlacementView } from '../../../src/explain/decisions.js';
 import { MOST_LISTED, type PortHolder } from '../../../src/explain/explanation.js';
 import type { Clock } from '../../../src/loop/clock.js';
+import type { PortNeed, Protocols } from '../../../src/model/fields/ports.js';
 import type { InstanceRecord } from '../../../src/model/instance.js';
 import type { MirrorReader } from '../../../src/store/mirror.js';
 import type { BusyPorts } from './busy-ports.js';
@@ -35,7 +36,7 @@ export function viewOf({ facts, needs, candidates }: Viewed, sources: ViewSource
   const now = sources.clock.now();
   const fits = checkConditions(needs, candidates);
   const full = fits.filter(({ failed }) => failed?.code === 'port').map(({ node }) => node);
-  const holders = [...portHolders(facts.id, needs, full, sources)];
+  const holders = [...portHolders(facts.id, full, sources)];
   return {
     task: facts.task === 'move' ? 'move' : 'place',
     nodes: fits
@@ -45,10 +46,19 @@ export function viewOf({ facts, needs, candidates }: Viewed, sources: ViewSource
     isTooLarge: isTooLarge(needs, fits),
     awaited: mustWait(facts) ? facts.awaited : null,
     templateProblems: facts.task === 'place' ? facts.templateProblems : [],
-    ports: needs.ports ?? null,
+    ports: rangeOf(full[0]?.lacks ?? needs.ports.find(({ name }) => name === 'main')),
     portHolders: holders,
-    portHoldersTotal: needs.ports === undefined ? 0 : full.length * (needs.ports.max - needs.ports.min + 1),
+    portHoldersTotal:
+      holders.length < MOST_LISTED
+        ? holders.length
+        : full.reduce((sum, { lacks }) => sum + (lacks === undefined ? 0 : lacks.max - lacks.min + 1), 0),
   };
+}
+
+function rangeOf(need: PortNeed | undefined): PlacementView['ports'] {
+  if (need === undefined) return null;
+  const { name, min, max } = need;
+  return name === 'main' ? { min, max } : { name, min, max };
 }
 
 function isTooLarge({ ramMB, cpu }: Needs, fits: readonly NodeFit[]): boolean {
@@ -56,30 +66,33 @@ function isTooLarge({ ramMB, cpu }: Needs, fits: readonly NodeFit[]): boolean {
   return short.length > 0 && short.every(({ node }) => ramMB > node.maxRamMB || cpu > node.maxCpu);
 }
 
-function* portHolders(
-  id: string,
-  { ports }: Needs,
-  nodes: readonly Candidate[],
-  sources: ViewSources,
-): Generator<PortHolder> {
-  if (ports === undefined) return;
+function* portHolders(id: string, nodes: readonly Candidate[], sources: ViewSources): Generator<PortHolder> {
   let listed = 0;
-  for (const node of nodes)
-    for (let port = ports.min; port <= ports.max && listed < MOST_LISTED; port++) {
-      listed++;
-      yield holderOf({ id, node, port }, sources);
+  for (const node of nodes) {
+    const { min, max, group } = node.lacks ?? { min: 0, max: 0, group: [] };
+    for (const [index, { above, protocol }] of group.entries()) {
+      // The ports that are the same as the first one are listed with it.
+      if (index > 0 && above === 0) continue;
+      for (let port = min + above; port <= max + above && listed < MOST_LISTED; port++) {
+        const holder = holderOf({ id, node, port, protocol }, sources);
+        if (holder === undefined) continue;
+        listed++;
+        yield holder;
+      }
     }
+  }
 }
 
-/** Who holds a port of `node`, from the view of the instance `id`. */
+/** Who holds a port of `node`, from the view of the instance `id`. Undefined: the port is free. */
 function holderOf(
-  { id, node, port }: { id: string; node: Candidate; port: number },
+  { id, node, port, protocol: of }: { id: string; node: Candidate; port: number; protocol: Protocols },
   { instances, ledger, busyPorts }: ViewSources,
-): PortHolder {
+): PortHolder | undefined {
   const { nodeId, hostAddress } = node;
   const nobody = { instanceId: null, configurationName: null, instanceNodeId: null };
-  const busy = busyPorts.get(nodeId, port);
-  const instanceId = ledger.holderOf(nodeId, hostAddress, port, '');
+  const busy = busyPorts.has(nodeId, port, of) ? busyPorts.get(nodeId, port) : undefined;
+  const instanceId = ledger.holderOf(nodeId, hostAddress, { port, protocol: of }, '');
+  if (busy === undefined && instanceId === undefined) return undefined;
   // Leave the instance itself out: it does not block the port that it waits for.
   if (busy !== undefined || instanceId === id) {
     const { protocol = null, agoMs = null } = busy ?? {};

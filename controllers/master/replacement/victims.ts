@@ -146,12 +146,7 @@ function toReplacement(record: InstanceRecord): Replacement {
   };
 }
 
-const NO_OUTLOOK: Outlook = {
-  obstacle: null,
-  recheckInMs: null,
-  isDelayed: false,
-  isAtMaximum: false,
-};
+const NO_OUTLOOK: Outlook = { obstacle: null, recheckInMs: null, isDelayed: false, isAtMaximum: false };
 const NO_CONFIGURATION: Outlook = {
   ...NO_OUTLOOK,
   obstacle: 'its configuration was removed, so nothing can replace it; delete it when it is not needed',

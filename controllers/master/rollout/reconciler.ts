@@ -3,7 +3,6 @@
  * name.
  */
 
-import type { Clock } from '../../../src/loop/clock.js';
 import { Conflict, type Reconciler } from '../../../src/loop/reconciler.js';
 import type { ConfigurationContent } from '../../../src/model/configuration.js';
 import type { InstanceRecord, PlacedTemplate } from '../../../src/model/instance.js';
@@ -21,7 +20,7 @@ import type { InstanceWriter } from '../../../src/state/instance-writes.js';
 import type { StateRecords } from '../../../src/state/master-state.js';
 import { modifyOrCreate, removeRecord } from '../../../src/store/modify.js';
 import type { Operation } from '../../../src/store/store.js';
-import type { Logger } from '../../../src/telemetry/logger.js';
+import type { Ambient } from '../../../src/telemetry/ambient.js';
 import type { InstanceUpdates } from '../content/instance-updates.js';
 import { Ages } from '../replacement/ages.js';
 import type { Outlook } from '../replacement/facts.js';
@@ -35,7 +34,7 @@ import type { RolloutMove } from './moves.js';
 import { isMoving, plan, type RolloutStep } from './plan.js';
 import { sentenceOf } from './record.js';
 
-interface RolloutsOptions extends StateRecords {
+interface RolloutsOptions extends StateRecords, Ambient {
   readonly victims: Pick<Victims, 'lookAround'>;
   readonly mover: Mover;
   readonly updates: Pick<InstanceUpdates, 'update'>;
@@ -45,8 +44,6 @@ interface RolloutsOptions extends StateRecords {
   /** The last lines of the last run of an instance. Never throws: empty when its node does not tell. */
   readonly lastLinesOf?: ((id: string) => Promise<readonly string[]>) | undefined;
   readonly templateDigest: (group: string, name: string, storage: string) => Promise<string | null>;
-  readonly clock: Clock;
-  readonly logger: Logger;
 }
 
 const NOBODY: ReadonlySet<string> = new Set();

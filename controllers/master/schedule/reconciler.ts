@@ -86,7 +86,8 @@ export class Schedules implements Reconciler<ScheduleFacts, ScheduleStep> {
           await this.#options.rolloutWriter.restart(name, `schedule ${schedule.name}`, options);
           return ['done'];
         } catch (error) {
-          if (!DroverError.is(error, 'DRV_ROLLOUT_STATE')) throw error;
+          if (!DroverError.is(error, 'DRV_ROLLOUT_STATE') && !DroverError.is(error, 'DRV_RECORD_UNREADABLE'))
+            throw error;
           return ['failed', error.message];
         }
       case 'stop':

@@ -1,5 +1,7 @@
 /** The wakes of a change of an instance's record. */
+import { portsOf } from '../../../src/model/fields/ports.js';
 import { hasEndedByItself, hasPlayers, type InstanceRecord, isAtRest } from '../../../src/model/instance.js';
+import { isSameValue } from '../../../src/model/plain/same-value.js';
 import { instanceKey, revisionKey } from '../../../src/store/keys.js';
 import { waitingGroupOf } from '../waiting/groups.js';
 import { wakesOfCount, wakesOfNewPlace, wakesOfNewRoom, wakesOfPlaces } from './shared-wakes.js';
@@ -31,7 +33,7 @@ export function* wakesOfInstance(change: Change<InstanceRecord>, facts: WakeFact
   for (const key of drainsOf(change, facts)) yield { controller: 'drain', key, when: 0 };
   for (const key of originalsOf(change, facts)) yield { controller: 'replacement', key, when: 0 };
   if (freesPlace(change)) yield* wakesOfNewPlace(facts);
-  else if (before?.placement == null && after?.placement != null) yield* wakesOfPlaces(facts);
+  else if (takesMore(change)) yield* wakesOfPlaces(facts);
   else if (before?.desired.goal === 'run' && after?.desired.goal !== 'run') yield* wakesOfNewRoom(facts);
 }
 
@@ -144,13 +146,21 @@ function originalsOf({ id, before, after }: Change<InstanceRecord>, facts: WakeF
   return facts.replacements.get(id).size > 0 ? [...originals, id] : originals;
 }
 
+/** True when less RAM or CPU is free, so that the message of a waiting instance may change. */
+function takesMore({ before, after }: Change<InstanceRecord>): boolean {
+  if (after?.placement == null) return false;
+  return before?.placement == null || after.ramMB > before.ramMB || after.cpu > before.cpu;
+}
+
 /** True when RAM, CPU or a port came free, for which another instance may wait. */
 function freesPlace({ before, after }: Change<InstanceRecord>): boolean {
   if (before?.placement == null) return false;
   return (
     after === undefined ||
-    after.placement?.port !== before.placement.port ||
-    after.placement.nodeId !== before.placement.nodeId ||
+    after.placement?.nodeId !== before.placement.nodeId ||
+    !isSameValue(portsOf(after.placement), portsOf(before.placement)) ||
+    after.ramMB < before.ramMB ||
+    after.cpu < before.cpu ||
     (isAtRest(after) && !isAtRest(before))
   );
 }

@@ -38,12 +38,8 @@ export function* wakesOfTemplates(facts: WakeFacts): Generator<Wake> {
 }
 
 /** The wakes when a node may have become able to hold one of its instances with the content in force. */
-function* wakesOfContents({
-  awaitingContent,
-  instances,
-  configurations,
-  rollingOut,
-}: WakeFacts): Generator<Wake> {
+function* wakesOfContents(facts: WakeFacts): Generator<Wake> {
+  const { awaitingContent, instances, configurations, rollingOut } = facts;
   for (const revision of awaitingContent.keys()) {
     const ids = awaitingContent.get(revision);
     const [one = ''] = ids;

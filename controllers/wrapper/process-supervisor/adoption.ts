@@ -139,7 +139,7 @@ export class Adoption {
   #takeOver(handle: Handle, { run, process }: Held & { readonly exit: null }): void {
     const { handles, clock, logger } = this.#parts;
     if (handle.run === run && isConfirmed(handle, process)) return;
-    // The handle's port and time of start belong to an earlier run when the start of this run never reached the disk.
+    // The handle's ports and time of start belong to an earlier run when the start of this run never reached the disk.
     const { port, begunAt } = handle.run === run ? handle : { port: undefined, begunAt: null };
     handles.put(up({ ...handle, run, port, begunAt }, process, clock.monotonic()));
     logger.info(

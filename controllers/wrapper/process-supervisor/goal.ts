@@ -1,6 +1,8 @@
 /** Reads the supervisor's goal for one instance off the facts, in one place. */
 
 import type { Assignment, Report } from '../../../src/channel/protocol/messages.js';
+import { type OwnPorts, portsOf } from '../../../src/model/fields/ports.js';
+import { isSameValue } from '../../../src/model/plain/same-value.js';
 import { isRestarted } from '../../../src/model/stopping.js';
 import type { Desired } from '../../../src/node/desired-copy.js';
 import { type Handle, stoppingOf } from '../../../src/node/handle.js';
@@ -62,16 +64,21 @@ function desiredGoal({ assignment }: Desired, { handle, isNodeStopping }: Superv
 }
 
 /**
- * True when the run has a port that the master has taken back: the master sends no client there, and may give the port
+ * True when the run has other ports than the master gives now: the master sends no client there, and may give the port
  * to another instance. This happens when a busy port becomes free just as the master gives another one.
  */
-function hasFormerPort({ port }: Assignment, handle: Handle): boolean {
-  return isRunning(handle) && handle.port !== undefined && handle.port !== port;
+function hasFormerPort(assignment: Assignment, handle: Handle): boolean {
+  return isRunning(handle) && hasOtherPorts(assignment, handle);
 }
 
-/** True when the prepared directory was made for another port than the next start has. */
-export function isForFormerPort({ port }: Assignment, { installed }: Handle): boolean {
-  return installed?.port !== undefined && installed.port !== port;
+/** True when the ports are known to be others than those of the assignment. */
+function hasOtherPorts(assignment: Assignment, known: OwnPorts): boolean {
+  return known.port !== undefined && !isSameValue(portsOf(known), portsOf(assignment));
+}
+
+/** True when the prepared directory was made for other ports than the next start has. */
+export function isForFormerPort(assignment: Assignment, { installed }: Handle): boolean {
+  return hasOtherPorts(assignment, installed ?? {});
 }
 
 /** True when a restart was asked for and the node has not acted on it yet. */

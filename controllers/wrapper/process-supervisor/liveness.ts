@@ -150,8 +150,8 @@ export class Liveness {
       if (silentMs === undefined) return undefined;
       return Math.min(silentMs, now - life.heardAt) >= heartbeatSeconds * 1000 ? '' : null;
     }
-    const { port = null, hostAddress = '' } = desired.get(id)?.assignment ?? {};
-    return tryPort(life.wanted, { port, hostAddress }, clock, this.#stopping.signal);
+    const { port = null, ports, hostAddress = '' } = desired.get(id)?.assignment ?? {};
+    return tryPort(life.wanted, { port, ports, hostAddress }, clock, this.#stopping.signal);
   }
 
   /** The time since the last `PUT state` of instances, ms. Rejects when the master does not tell. */
@@ -187,8 +187,7 @@ export class Liveness {
       return;
     }
     const left = isShared ? OUTSIDE : wanted.do === 'report' ? REPORTED : '';
-    const port = desired.get(handle.id)?.assignment.port ?? null;
-    const message = notAliveText(wanted, port, finding) + left;
+    const message = notAliveText(wanted, desired.get(handle.id)?.assignment ?? {}, finding) + left;
     if (life.fault?.message !== message) logger.warn(fieldsOf(handle), `${nameOf(handle)} is ${message}`);
     life.fault = { message, isShared };
   }

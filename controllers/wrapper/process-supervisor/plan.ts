@@ -3,6 +3,7 @@
  * small step at a time. A start needs a working directory, which the template installer prepares. Nothing is
  * started while anything of the last run may live.
  */
+import { portsOf } from '../../../src/model/fields/ports.js';
 import { isSameValue } from '../../../src/model/plain/same-value.js';
 import { stopSettingsOf } from '../../../src/model/stopping.js';
 import {
@@ -151,9 +152,9 @@ function planStart(facts: SupervisorFacts, handle: Handle, isPrepared: boolean, 
 
 /** Time until the next try after a failure; null: no delay. */
 export function retryInMs({ desired }: SupervisorFacts, handle: Handle, now: number): number | null {
-  const port = desired?.assignment.port ?? null;
   const { problem, delay } = nextStartOf(handle);
-  const isBusyPortLeft = problem?.busyPort != null && problem.busyPort !== port;
+  const ports = portsOf(desired?.assignment ?? {});
+  const isBusyPortLeft = problem?.busyPort != null && !ports.some(({ port }) => port === problem.busyPort);
   if (delay === null || delay.until <= now || isBusyPortLeft) return null;
   return delay.until - now;
 }

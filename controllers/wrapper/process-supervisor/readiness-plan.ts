@@ -61,7 +61,7 @@ export function sayNotReady(
   handle: Handle,
   readiness: Readiness,
 ): { readonly reason: 'starting' | 'not-ready'; readonly message: string } {
-  const what = readinessText(readiness, desired?.assignment.port ?? null);
+  const what = readinessText(readiness, desired?.assignment ?? {});
   const seconds = readiness.timeoutSeconds;
   if (!isLate(handle)) return { reason: 'starting', message: `waiting for ${what}, up to ${seconds} s` };
   const problem = handle.readiness?.problem;

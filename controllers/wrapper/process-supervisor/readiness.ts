@@ -36,9 +36,9 @@ export class Readiness {
     const { assignment, configuration } = this.#parts.desired.get(id) ?? {};
     const readiness = configuration?.readiness;
     if (readiness === undefined || this.of(id)?.run === run) return;
-    const { port = null, hostAddress = '' } = assignment ?? {};
+    const { port = null, ports, hostAddress = '' } = assignment ?? {};
     this.#abort(id);
-    const target = { instanceId: id, run, readiness, port, hostAddress, logFrom };
+    const target = { instanceId: id, run, readiness, port, ports, hostAddress, logFrom };
     const abort = new AbortController();
     const done = this.#check(target, abort.signal);
     const begunAt = this.#parts.clock.monotonic();
@@ -60,12 +60,9 @@ export class Readiness {
     if (configuration?.readiness === undefined) return;
     const problem = this.#checks.get(id)?.problem ?? null;
     handles.change(id, { readiness: { run, isReady: false, problem } });
-    const what = readinessText(configuration.readiness, assignment?.port ?? null);
-    const seconds = configuration.readiness.timeoutSeconds;
-    logger.warn(
-      { ...fieldsOf(handle), problem },
-      `${nameOf(handle)} is not ready after ${seconds} s: still waiting for ${what}`,
-    );
+    const what = readinessText(configuration.readiness, assignment ?? {});
+    const text = `is not ready after ${configuration.readiness.timeoutSeconds} s: still waiting for ${what}`;
+    logger.warn({ ...fieldsOf(handle), problem }, `${nameOf(handle)} ${text}`);
   }
 
   /** Ends all checks, and waits until each has closed its sockets and files. Idempotent. */

@@ -257,6 +257,7 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
         configurationName: handle.configurationName,
         leftAt: clock.now(),
         port: handle.port ?? null,
+        ports: handle.ports,
         preparedFor: handle.hooks.preparedFor,
       });
     handles.remove(id);

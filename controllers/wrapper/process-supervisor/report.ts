@@ -40,6 +40,7 @@ export function describe(facts: SupervisorFacts): Report | undefined {
   return {
     id: facts.id,
     restartToken: handle.restartToken,
+    ...(facts.desired && { revision: facts.desired.assignment.revision }),
     ...said,
     ...warningOf(handle),
     ...installedOf(handle),
@@ -128,11 +129,7 @@ function sayEnded(facts: SupervisorFacts, handle: Handle, goal: SupervisorGoal):
   }
   switch (goal) {
     case 'stop':
-      return {
-        state: 'STOPPED',
-        reason: 'stopped',
-        message: exit === null ? null : endedWith(exit),
-      };
+      return { state: 'STOPPED', reason: 'stopped', message: exit === null ? null : endedWith(exit) };
     case 'remove':
       return { state: 'STOPPED', reason: 'removing', message: null };
     case 'pause':

@@ -1,6 +1,8 @@
 /** Starts runs: checks the port, asks the runtime, and notes its answer, or its refusal, in the handle. */
 import { Conflict } from '../../../src/loop/reconciler.js';
 import { DroverError, messageOf } from '../../../src/model/errors.js';
+import { type NamedPort, portsOf } from '../../../src/model/fields/ports.js';
+import { isSameValue } from '../../../src/model/plain/same-value.js';
 import { publicMessage } from '../../../src/model/public-message.js';
 import type { Exit } from '../../../src/model/run/past-exit.js';
 import { identityText, pidOf, publicPid } from '../../../src/model/run/run-identity.js';
@@ -95,11 +97,11 @@ export class Starter {
    */
   async start(id: string): Promise<void> {
     const { hook, wanted } = this.#startable(id);
-    const port = hook?.kind === 'after' ? null : wanted.assignment.port;
+    const ports = hook?.kind === 'after' ? [] : portsOf(wanted.assignment);
     // A start without a port skips the port check, and so is under way before the first `await`.
-    if (port !== null && !(await this.#isPortFree(id, port))) return;
+    for (const port of ports) if (!(await this.#isPortFree(id, port))) return;
     const startable = this.#startable(id);
-    if (port !== null && startable.wanted.assignment.port !== port)
+    if (ports.length > 0 && !isSameValue(portsOf(startable.wanted.assignment), ports))
       throw new Conflict(`instance ${id} was given another port`);
     const underWay: StartUnderWay = {
       run: startable.handle.run + 1,
@@ -168,7 +170,7 @@ export class Starter {
     const { run, cancel } = underWay;
     const { assignment, configuration } = wanted;
     const hooks = hooksOfStart(wanted, handle, hook);
-    handles.put(starting({ ...handle, hooks }, assignment.port, clock.now()));
+    handles.put(starting({ ...handle, hooks }, assignment, clock.now()));
     // A daemon killed now would otherwise come back and take the hook for the program.
     if (hook !== undefined) await handles.keep();
     else if (configuration.readiness?.logLine !== undefined) await this.#noteLogPlace(id);
@@ -224,13 +226,14 @@ export class Starter {
     await handles.keep();
   }
 
-  async #isPortFree(id: string, port: number): Promise<boolean> {
+  async #isPortFree(id: string, { name, port, protocol }: NamedPort): Promise<boolean> {
     const { checkPort, holderOfPort, handles, clock, logger } = this.#parts;
-    const check = await checkPort(port);
+    const check = await checkPort(port, protocol);
     if (check.free) return true;
     const holder = await holderOfPort(port, check.protocol);
     const who = holder === undefined ? '' : ` (${holder})`;
-    const message = `${check.protocol} port ${port} is held by another process on this node${who}`;
+    const what = name === 'main' ? port : `${port} (${name})`;
+    const message = `${check.protocol} port ${what} is held by another process on this node${who}`;
     logger.warn({ instance: id, port, protocol: check.protocol }, `cannot start ${id}: ${message}`);
     const problem = { reason: 'port-busy', message, busyPort: port, busyProtocol: check.protocol } as const;
     const delay = { until: clock.monotonic() + BUSY_PORT_RETRY_MS, ms: BUSY_PORT_RETRY_MS };

@@ -23,6 +23,7 @@ export class Stopper {
   async signal(id: string, run: number, signal: StopSignal, to: StopTo): Promise<void> {
     const { runtimes, limits } = this.#parts;
     const handle = this.#begun(id, run);
+    this.#say(handle, signal);
     try {
       // Where the kernel can, all members of a control group end in one step.
       if (signal === 'SIGKILL' && handle.phase.is === 'remaining') await limits.kill({ instanceId: id, run });
@@ -64,6 +65,7 @@ export class Stopper {
     const handle = this.#begun(id, run);
     const { command, signal, to } = handle.stop;
     if (command === null || handle.phase.is !== 'up') return this.signal(id, run, signal, to);
+    this.#say(handle, null);
     try {
       await runtimes.require(handle.runtime).write({ instanceId: id, run }, Buffer.from(`${command}\n`));
       this.#taken(id, run, null, []);
@@ -93,19 +95,24 @@ export class Stopper {
   }
 
   #taken(id: string, run: number, signal: StopSignal | null, mains: Stopping['mains'] = []): void {
-    const { clock, logger } = this.#parts;
+    const { clock } = this.#parts;
     const signalledAt = clock.monotonic();
-    const handle = this.#climb(id, run, ({ signal: last, since, begunAt }) => ({
+    this.#climb(id, run, ({ signal: last, since, begunAt }) => ({
       signal,
       ...(last === 'none' ? { since: signalledAt, begunAt: clock.now() } : { since, begunAt }),
       signalledAt,
       ...(mains.length > 0 && { mains }),
     }));
-    if (handle === undefined) return;
-    const { phase } = handle;
+  }
+
+  /** Logs a rung before the runtime is asked, so that the line stands before that of the end. Says it once. */
+  #say(handle: Handle, signal: StopSignal | null): void {
+    const { id, phase } = handle;
+    if (ladderOf(handle)?.problem !== undefined) return;
     const isStop = phase.is === 'up' || (phase.is === 'remaining' && phase.stopping !== null);
     const what = isStop ? `stopping ${nameOf(handle)}` : `ending what ${id} left behind`;
-    logger.info({ instance: id, ...(signal !== null && { signal }) }, `${what}: ${signal ?? 'stop command'}`);
+    const context = { instance: id, ...(signal !== null && { signal }) };
+    this.#parts.logger.info(context, `${what}: ${signal ?? 'stop command'}`);
   }
 
   /** Says so once: the ladder tries again every second. */
@@ -118,13 +125,11 @@ export class Stopper {
     });
   }
 
-  /** Notes where the run is on its ladder now; undefined: it climbs none any more. */
-  #climb(id: string, run: number, next: (ladder: Stopping) => Stopping): Handle | undefined {
-    const { handles } = this.#parts;
-    const handle = handles.get(id);
-    const ladder = handle?.run === run ? ladderOf(handle) : null;
-    if (handle === undefined || ladder === null) return undefined;
-    handles.put(climbed(handle, next(ladder)));
-    return handle;
+  /** Notes where the run is on its ladder now. Does nothing when it climbs none any more. */
+  #climb(id: string, run: number, next: (ladder: Stopping) => Stopping): void {
+    this.#parts.handles.move(id, (handle) => {
+      const ladder = handle.run === run ? ladderOf(handle) : null;
+      return ladder === null ? handle : climbed(handle, next(ladder));
+    });
   }
 }

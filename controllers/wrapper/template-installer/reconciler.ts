@@ -54,14 +54,11 @@ export class TemplateInstaller implements Reconciler<InstallerFacts, InstallerSt
   perform(step: InstallerStep, signal: AbortSignal, id: string): Promise<void> | void {
     switch (step.do) {
       case 'note-missing':
-        this.#noteMissing(id, step);
-        return;
+        return this.#noteMissing(id, step);
       case 'fetch':
-        this.#fetch(id, step.digest);
-        return;
+        return this.#fetch(id, step.digest);
       case 'discard-install':
-        this.#parts.handles.move(id, (handle) => withDirectory(handle, 'stale'));
-        return;
+        return this.#parts.handles.move(id, (handle) => withDirectory(handle, 'stale'));
       case 'install':
         return this.#install(id, step, signal);
       default:
@@ -154,8 +151,8 @@ export class TemplateInstaller implements Reconciler<InstallerFacts, InstallerSt
     const now = handles.get(id);
     const isSame = desired.get(id)?.assignment.revision === wanted.assignment.revision;
     if (!isSame || now?.run !== run || now.restartToken !== restartToken || now.phase.is !== 'down') return;
-    const { port } = wanted.assignment;
-    const install = { restartToken, templates: [...templates], behind, at: clock.now(), port };
+    const { port, ports } = wanted.assignment;
+    const install = { restartToken, templates: [...templates], behind, at: clock.now(), port, ports };
     const installed = templates.length === 0 ? null : install;
     handles.put(withDirectory({ ...now, warning, installed }, 'prepared'));
   }

@@ -38,7 +38,7 @@ interface ApiDescription {
   readonly sockets: readonly SocketDescription[];
 }
 
-/** Returns the document as JSON. It takes tens of milliseconds. Throws when an operation has no name in `names.ts`. */
+/** Returns the document as JSON. It takes tens of milliseconds. Throws when an operation has no name in `operation-ids.json`. */
 export function describeApi({ routes, sockets }: ApiDescription): string {
   const paths: ZodOpenApiPathsObject = {};
   for (const route of routes) {

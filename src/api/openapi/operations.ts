@@ -16,7 +16,7 @@ import { operationId, tagOf } from './names.js';
 
 const JSON_TYPE = 'application/json';
 
-/** Describes a route. Throws when `names.ts` has no name for it. */
+/** Describes a route. Throws when `operation-ids.json` has no name for it. */
 export function routeOperation(route: RouteDescription): ZodOpenApiOperationObject {
   const requestBody = bodyOf(route);
   return {

@@ -92,6 +92,7 @@ export const configurationHistoryRoutes: readonly Route[] = [
       'DRV_CONFIGURATION_UNKNOWN',
       'DRV_REVISION_UNKNOWN',
       'DRV_ROLLOUT_STATE',
+      'DRV_RECORD_UNREADABLE',
       'DRV_STORE_WRITE_FAILED',
     ],
     ...ROLLBACK,

@@ -9,6 +9,7 @@ import type { Precondition } from '../../configuration-files/precondition.js';
 import { Pace } from '../../loop/pace.js';
 import { brokenTextSchema, type Configuration, configurationSchema } from '../../model/configuration.js';
 import type { ErrorCode } from '../../model/errors.js';
+import { differencesOf } from '../../model/field-differences.js';
 import { isObject } from '../../model/json-object.js';
 import { nameSchema } from '../../model/names.js';
 import { unknownConfiguration } from '../../model/unknown.js';
@@ -123,7 +124,11 @@ export const configurationRoutes: readonly Route[] = [
     answers: { 204: { description: 'written' } },
     handle: async ({ params, query: { reason }, body, request }, needs, reply) => {
       const options = { precondition: preconditionOf(request), by: { key: callerOf(request), reason } };
-      const { warnings } = await needs.configurationFiles.put(params.name, body, options);
+      const before = needs.configurations.get(params.name)?.value.configuration;
+      const { configuration, warnings } = await needs.configurationFiles.put(params.name, body, options);
+      const changed = before === undefined ? [] : differencesOf(before, configuration);
+      const fields = changed.map(({ field }) => field).join(', ');
+      if (fields !== '') request.subject = `${params.name}: ${fields}`;
       const note = gitNoteOf(needs, params.name);
       addWarnings(reply, [
         ...(note === null ? [] : [note]),

@@ -37,7 +37,9 @@ export const discoveryRoutes: readonly Route[] = [
         schema: z.array(
           z.object({
             targets: z.array(z.string()).describe('one address, `host:port`'),
-            labels: z.record(z.string(), z.string()).describe('configuration, instance and node'),
+            labels: z
+              .record(z.string(), z.string())
+              .describe('configuration, instance, node and named ports'),
           }),
         ),
       },

@@ -53,6 +53,7 @@ export const rolloutRoutes: readonly Route[] = [
         'DRV_CONFIGURATION_UNKNOWN',
         'DRV_ROLLOUT_UNKNOWN',
         'DRV_ROLLOUT_STATE',
+        'DRV_RECORD_UNREADABLE',
         'DRV_STORE_WRITE_FAILED',
       ],
       params: nameParams,
@@ -67,7 +68,12 @@ export const rolloutRoutes: readonly Route[] = [
     scope: 'OPERATE',
     reach: 'configuration',
     summary: 'Makes all instances anew from the same content, step by step, as a rollout does.',
-    errors: ['DRV_CONFIGURATION_UNKNOWN', 'DRV_ROLLOUT_STATE', 'DRV_STORE_WRITE_FAILED'],
+    errors: [
+      'DRV_CONFIGURATION_UNKNOWN',
+      'DRV_ROLLOUT_STATE',
+      'DRV_RECORD_UNREADABLE',
+      'DRV_STORE_WRITE_FAILED',
+    ],
     params: nameParams,
     answers: { 200: theRollout },
     handle: async ({ params, request }, needs) =>

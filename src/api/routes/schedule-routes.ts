@@ -29,7 +29,12 @@ export const scheduleRoutes: readonly Route[] = [
     path: '/configurations/:name/schedules/:schedule/:action',
     summary:
       'Acts on a schedule now, skips its next due time, pauses it, or resumes it and takes a skip back.',
-    errors: ['DRV_CONFIGURATION_UNKNOWN', 'DRV_SCHEDULE_UNKNOWN', 'DRV_STORE_WRITE_FAILED'],
+    errors: [
+      'DRV_CONFIGURATION_UNKNOWN',
+      'DRV_SCHEDULE_UNKNOWN',
+      'DRV_RECORD_UNREADABLE',
+      'DRV_STORE_WRITE_FAILED',
+    ],
     params: nameParams.extend({
       schedule: z.string().describe('name of the schedule'),
       action: z.enum(SCHEDULE_ACTIONS).describe('what to do'),

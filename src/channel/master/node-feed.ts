@@ -219,6 +219,7 @@ export class NodeFeed {
       goal: record.desired.goal,
       restartToken: record.desired.restartToken,
       port: placement.port,
+      ...(placement.ports !== undefined && { ports: placement.ports }),
       hostAddress: placement.hostAddress,
       templates,
       apiKey: this.#options.sources.issueInstanceToken(record.id, record.createdAt),

@@ -4,13 +4,14 @@
  * Repeating a report changes nothing.
  */
 import type { Configuration } from '../../model/configuration.js';
+import { type PortProtocol, portsOf } from '../../model/fields/ports.js';
 import { type InstanceRecord, type InstanceStatus, withEnd } from '../../model/instance.js';
 import { isSameValue } from '../../model/plain/same-value.js';
 import type { MirrorReader } from '../../store/mirror.js';
 import { modify, type RecordSet } from '../../store/modify.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { Metrics } from '../../telemetry/metrics.js';
-import type { PortProtocol, Report } from '../protocol/messages.js';
+import type { Report } from '../protocol/messages.js';
 import type { ExitIntake } from './exit-intake.js';
 
 /**
@@ -67,7 +68,9 @@ export class StatusIntake {
       if (record.placement?.nodeId !== nodeId || this.#latest.get(key) !== report) return undefined;
       before = record;
       const content = revisions.get(record.revision)?.value;
-      const facts = { now: now(), isChecked: content?.readiness !== undefined };
+      // A content that the run took without a restart may have brought the check, and not have reached the node yet.
+      const isJudgedByIt = (report.revision ?? record.revision) === record.revision;
+      const facts = { now: now(), isChecked: isJudgedByIt && content?.readiness !== undefined };
       const status = nextStatus(record, report, facts) ?? record.status;
       // Once the former run is over, the instance holds what its content asks for (`InstanceUpdates`), and no more.
       const isOver = record.status.awaitsRestart === true || status.state === 'STOPPED';
@@ -168,8 +171,9 @@ function nextStatus(
   const isSame = (Object.keys(after) as (keyof InstanceStatus)[]).every((field) =>
     isSameValue(after[field], before[field]),
   );
-  if (!isSame)
-    return { ...(isFormerRun ? after : withFirstReadiness(before, after, facts)), lastHeartbeat: facts.now };
+  const next = isFormerRun ? after : withFirstReadiness(before, after, facts);
+  const isNowReady = facts.isChecked && next.hasBeenReady && !before.hasBeenReady;
+  if (!isSame || isNowReady) return { ...next, lastHeartbeat: facts.now };
   return awaitsReport === true || isRestarted ? after : undefined;
 }
 
@@ -189,7 +193,9 @@ function isOutdated({ desired, placement }: InstanceRecord, report: Report): boo
   // starting.
   if (report.state === 'STOPPED' && desired.goal !== 'remove' && report.restartToken < desired.restartToken)
     return true;
-  return report.reason === 'port-busy' && report.busyPort !== placement?.port;
+  return (
+    report.reason === 'port-busy' && !portsOf(placement ?? {}).some(({ port }) => port === report.busyPort)
+  );
 }
 
 interface ReadinessFacts {

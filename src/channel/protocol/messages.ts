@@ -5,6 +5,7 @@
  */
 import { z } from 'zod';
 import { configurationSchema } from '../../model/configuration.js';
+import { portProtocolSchema } from '../../model/fields/ports.js';
 import {
   desiredSchema,
   goalSchema,
@@ -111,15 +112,13 @@ export const assignmentSchema = z.object({
   goal: goalSchema,
   restartToken: desiredSchema.shape.restartToken,
   port: placementSchema.shape.port,
+  ports: placementSchema.shape.ports,
   hostAddress: z.string(),
   templates: z.array(resolvedTemplateSchema),
   /** The key with which the instance may PUT its own state. */
   apiKey: z.string(),
 });
 export type Assignment = z.output<typeof assignmentSchema>;
-
-const portProtocolSchema = z.enum(['tcp', 'udp']);
-export type PortProtocol = z.output<typeof portProtocolSchema>;
 
 const { state, installed, pid, restarts, exitCode, keepsFailing, gone } = storedStatusSchema.shape;
 
@@ -136,6 +135,8 @@ export const reportSchema = z.object({
   id: instanceIdSchema,
   /** The newest request to (re)start that the node has acted on. Later requests may not have reached it. */
   restartToken: desiredSchema.shape.restartToken,
+  /** The content by which the node judges the run. Absent: the node is of an older version. */
+  revision: textWithin(BOUNDS.hashBytes).optional(),
   state,
   reason: reasonSchema.nullable(),
   message: sentence.nullable(),

@@ -102,7 +102,7 @@ export class InstanceStreams {
   }
 
   /** Reads the last lines; an instance without a node has no lines. */
-  async readLogs(record: InstanceRecord, lines: number): Promise<LogLines> {
+  async readLogs(record: LogOwner, lines: number): Promise<LogLines> {
     const nodeId = logNodeOf(record);
     if (nodeId === undefined) return { lines: [], totalLines: 0 };
     const question = { id: record.id, lines };
@@ -114,7 +114,7 @@ export class InstanceStreams {
   }
 
   /** Reads a part of the log, which is empty for an instance without a node. */
-  async readLogRange(record: InstanceRecord, part: LogPart): Promise<LogRange> {
+  async readLogRange(record: LogOwner, part: LogPart): Promise<LogRange> {
     const nodeId = logNodeOf(record);
     if (nodeId === undefined) return NO_LOG;
     return await this.#turns.run(nodeId, () => askForRange(this.#callsOf(nodeId), record.id, part));
@@ -204,7 +204,10 @@ function newestWithin(lines: readonly string[]): readonly string[] {
   return lines.slice(oldest + 1);
 }
 
+/** An instance, or what is known of one that was removed. */
+export type LogOwner = Pick<InstanceRecord, 'id' | 'home'> & Partial<Pick<InstanceRecord, 'placement'>>;
+
 /** The node that has an instance's log. The log stays there when the instance has ended. */
-export function logNodeOf({ placement, home }: InstanceRecord): string | undefined {
+export function logNodeOf({ placement, home }: LogOwner): string | undefined {
   return placement?.nodeId ?? home?.nodeId;
 }

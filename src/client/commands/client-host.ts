@@ -50,14 +50,14 @@ export class ClientHost {
   }
 
   /** Adds the options of a command that prints what a master says. */
-  addShown(command: Command, formats?: readonly Format[]): void {
+  addShown(command: Command, formats?: readonly Format[]): Command {
     this.addOutput(command, formats);
-    this.addTarget(command);
+    return this.addTarget(command);
   }
 
   /** Adds the options that choose the master, and `--color`. */
-  addTarget(command: Command): void {
-    command
+  addTarget(command: Command): Command {
+    return command
       .option('--context <name>', 'the master to talk to, by its name in "drover context list"')
       .option('--root <directory>', 'the master to talk to, by its directory on this machine')
       .addOption(

@@ -93,8 +93,7 @@ export function addRender(program: Command, host: ClientHost): void {
     .description('print a configuration with all that it extends: of the master by its name, or of files')
     .argument('[name]')
     .option(FILES, WHERE);
-  host.addShown(command, ['table', 'json', 'yaml']);
-  command.action(async (name: string | undefined) => {
+  host.addShown(command, ['table', 'json', 'yaml']).action(async (name: string | undefined) => {
     const { render } = await import('../configurations/render.js');
     await render(host, name, command.optsWithGlobals<RenderOptions>());
   });

@@ -54,8 +54,7 @@ function addEdit(program: Command, host: ClientHost): void {
       'change a configuration in your editor ($VISUAL, $EDITOR, vi); changes of others are not overwritten',
     )
     .argument('<name...>');
-  host.addShown(command);
-  command.action(async (words: readonly string[]) => {
+  host.addShown(command).action(async (words: readonly string[]) => {
     const hasKind = words.length === 2 && /^config(?:uration)?s?$/.test(words[0] ?? '');
     const [name = '', ...more] = hasKind ? words.slice(1) : words;
     if (more.length > 0) throw invalid('name one configuration to edit');
@@ -88,8 +87,7 @@ function addLogs(program: Command, host: ClientHost): void {
       lineCount,
     );
   declareLogParts(command);
-  host.addTarget(command);
-  command.action(async (name: string, options: LogsOptions) => {
+  host.addTarget(command).action(async (name: string, options: LogsOptions) => {
     const { follow = false, until, previous } = options;
     if (follow && until !== undefined)
       throw usageError('--until ends the log, and --follow goes on: give one of them');
@@ -116,8 +114,7 @@ function addAttach(program: Command, host: ClientHost): void {
     .description(
       'the terminal of an instance in this one; Ctrl-P Ctrl-Q leaves it, and the instance goes on',
     );
-  host.addTarget(command);
-  command.action(async (id: string, options: TargetOptions) => {
+  host.addTarget(command).action(async (id: string, options: TargetOptions) => {
     const [{ attach }, { processRawTerminal }] = await Promise.all([
       import('../live/attach.js'),
       import('../live/raw-terminal.js'),
@@ -158,8 +155,7 @@ function addWait(program: Command, host: ClientHost): void {
       lengthOfTime(MOST_WAIT_MS, 'It must be a length of time such as 30s, 10m or 2h, 24d at most.'),
       WAIT_MS,
     );
-  host.addTarget(command);
-  command.action(async (word: string, rest: readonly string[], options: WaitOptions) => {
+  host.addTarget(command).action(async (word: string, rest: readonly string[], options: WaitOptions) => {
     const { timeout: timeoutMs, for: goal } = options;
     const typed = [...KINDS, 'commit' as const].find((one) => one === word);
     const names = typed === undefined ? [word, ...rest] : rest;
@@ -191,8 +187,7 @@ function addRolloutWatch(program: Command, host: ClientHost): void {
   const command = group
     .command('watch <name>')
     .description('say each step of a rollout until it ends; exit code 1 unless it is complete then');
-  host.addShown(command);
-  command.action(async (name: string, options: ClientOptions) => {
+  host.addShown(command).action(async (name: string, options: ClientOptions) => {
     const { watchRollout } = await import('../live/rollout-watch.js');
     const isJson = options.output === 'json';
     const screen = host.screen.columns === undefined ? undefined : host.screen;
@@ -214,7 +209,8 @@ function addEvents(program: Command, host: ClientHost): void {
     const api = await host.open(options);
     const since = sinceOf(options.since, api.now);
     const isJson = options.output === 'json';
-    const wanted = { configuration, node, since, isFollowed: follow, isJson };
+    const { columns } = host.screen;
+    const wanted = { configuration, node, since, isFollowed: follow, isJson, columns };
     await printEvents(api, wanted, await host.liveOutput());
   });
 }
@@ -252,7 +248,8 @@ function addExits(program: Command, host: ClientHost): void {
       const { printExits } = await import('../live/events.js');
       const api = await host.open(options);
       const wanted = { configuration, since: sinceOf(options.since, api.now), lines: options.lines };
-      await printExits(api, wanted, options.output === 'json', await host.liveOutput());
+      const form = { isJson: options.output === 'json', columns: host.screen.columns };
+      await printExits(api, wanted, form, await host.liveOutput());
     },
   );
 }
@@ -277,15 +274,13 @@ function addTop(program: Command, host: ClientHost): void {
     ) => {
       const { pastTop, top } = await import('../live/top.js');
       const { output: format, once = false, sort, since } = options;
+      const [api, output] = [await host.open(options), await host.liveOutput()];
+      const wanted = { configuration, sort, format };
+      if (since !== undefined)
+        return pastTop(api, { ...wanted, since, columns: host.screen.columns }, output);
       const { stdout } = host.surroundings;
-      if (since !== undefined) {
-        const wanted = { configuration, sort, format, since, columns: host.screen.columns };
-        await pastTop(await host.open(options), wanted, await host.liveOutput());
-        return;
-      }
       const isLive = stdout.isTTY === true && !once && (format === 'table' || format === 'wide');
-      const terminal = isLive ? stdout : undefined;
-      await top(await host.open(options), { configuration, sort, format, terminal }, await host.liveOutput());
+      await top(api, { ...wanted, terminal: isLive ? stdout : undefined }, output);
     },
   );
 }
@@ -296,8 +291,7 @@ function addCopy(program: Command, host: ClientHost): void {
     .description(
       'copy files into a template or out of it: group/name:PATH is in a template, - is stdin or stdout',
     );
-  host.addShown(command, ['table', 'json', 'yaml']);
-  command.action(async (from: string, to: string) => {
+  host.addShown(command, ['table', 'json', 'yaml']).action(async (from: string, to: string) => {
     const options = command.optsWithGlobals<ClientOptions>();
     const { copyOf } = await import('../copy/copy-places.js');
     const wanted = copyOf(from, to);
@@ -313,8 +307,7 @@ function addUi(program: Command, host: ClientHost): void {
     .command('ui')
     .description('open the dashboard in a browser, signed in; without a display it prints the link')
     .option('--print', 'print the link in any case');
-  host.addTarget(command);
-  command.action(async (options: TargetOptions & { print?: true }) => {
+  host.addTarget(command).action(async (options: TargetOptions & { print?: true }) => {
     const [{ makeSignInCode }, { openBrowser }] = await Promise.all([
       import('../ui/sign-in-code.js'),
       import('../ui/open-browser.js'),

@@ -36,10 +36,7 @@ export async function useContext(file: ContextFile, name: string): Promise<void>
 /**
  * Removes a context. Returns true if it was the current one; afterwards no context is current. Throws a ClientError.
  */
-export async function removeContext(
-  file: ContextFile,
-  name: string,
-): Promise<{ readonly wasCurrent: boolean }> {
+export async function removeContext(file: ContextFile, name: string): Promise<boolean> {
   let wasCurrent = false;
   await file.change(({ current, contexts }) => {
     const left = new Map(contexts);
@@ -47,7 +44,7 @@ export async function removeContext(
     wasCurrent = current === name;
     return { current: wasCurrent ? null : current, contexts: left };
   });
-  return { wasCurrent };
+  return wasCurrent;
 }
 
 function listed(name: string, entry: unknown, isCurrent: boolean): ListedContext {

@@ -86,7 +86,7 @@ function addRemove(group: Command, surroundings: ClientSurroundings): void {
     .argument('<name>')
     .action(async (name: string) => {
       const { removeContext } = await import('./context-list.js');
-      const { wasCurrent } = await removeContext(await openFile(surroundings), name);
+      const wasCurrent = await removeContext(await openFile(surroundings), name);
       await write(
         surroundings.stdout,
         `context ${name} was removed${wasCurrent ? `; the current one is ${NOBODY}` : ''}\n`,

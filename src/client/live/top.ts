@@ -1,6 +1,7 @@
 /** `drover top`: the resources that instances use, as measured by their nodes. */
 
 import type { ShownUsage } from '../../api/routes/usage-routes.js';
+import { queryOf } from '../../command-tree/runs/api-calls.js';
 import { commandRuns } from '../../command-tree/runs/command-runs.js';
 import { renderTable } from '../../command-tree/table.js';
 import { countText, durationText } from '../../model/words.js';
@@ -65,12 +66,8 @@ interface PastTopOptions extends Pick<TopOptions, 'configuration' | 'sort' | 'fo
 /** Prints the usage of a past time once: the average CPU, and the most memory and players. Throws a ClientError. */
 export async function pastTop(api: ApiClient, options: PastTopOptions, output: LiveOutput): Promise<void> {
   const { configuration, since, sort, format, columns } = options;
-  const named = configuration === undefined ? {} : { configuration };
-  const query = new URLSearchParams({
-    by: 'instance',
-    range: `${Math.max(1, Math.round(since / MINUTE_MS))}m`,
-    ...named,
-  });
+  const range = `${Math.max(1, Math.round(since / MINUTE_MS))}m`;
+  const query = queryOf({ by: 'instance', range, configuration });
   const { series, missing } = await api.get<ShownUsage>(`/usage?${query}`);
   const used = series
     .map(({ instance, configuration, ...figures }) => {

@@ -4,7 +4,7 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { pathPart } from '../../command-tree/runs/api-calls.js';
-import { ClientError, EXIT, usageError } from '../../command-tree/runs/client-error.js';
+import { ClientError, EXIT, unlessTransient, usageError } from '../../command-tree/runs/client-error.js';
 import { durationText } from '../../model/words.js';
 import type { CommitProgress } from '../../operations/commit-progress.js';
 import type { ApiClient } from '../api-client.js';
@@ -39,7 +39,8 @@ export async function waitForCommits(
   for (const commit of question.commits) {
     let last = 'the master did not answer';
     for (;;) {
-      const progress = await ask(api, commit);
+      const asked = api.get<CommitProgress>(`/configuration-files/commits/${pathPart(commit)}`);
+      const progress = await unlessTransient(asked);
       last = progress === undefined ? last : reasonOf(progress);
       if (progress !== undefined && isReached(progress, goal)) break;
       await pause(everyMs, undefined, { signal: late }).catch(() => undefined);
@@ -49,20 +50,6 @@ export async function waitForCommits(
       throw new ClientError(EXIT.timedOut, `commit ${commit}: not ${goal} within ${durationText(timeoutMs)}`);
     }
     if (!(await output.write(`commit ${commit} is ${goal}\n`))) return;
-  }
-}
-
-/** Undefined: the master cannot be reached now. Throws other ClientErrors. */
-async function ask(api: ApiClient, commit: string): Promise<CommitProgress | undefined> {
-  try {
-    return await api.get<CommitProgress>(`/configuration-files/commits/${pathPart(commit)}`);
-  } catch (error) {
-    if (
-      error instanceof ClientError &&
-      [EXIT.unreachable, EXIT.timedOut].some((code) => code === error.exitCode)
-    )
-      return undefined;
-    throw error;
   }
 }
 

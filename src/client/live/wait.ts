@@ -18,20 +18,18 @@ const WHY_MS = 5000;
 
 const ofConfigurations = (names: readonly string[]) => ({ filter: { configuration: names } });
 
-/**
- * For each kind: the topics that its conditions need, the API path of its things, and the function that prints why a
- * thing is in its state.
- */
-const KIND_OF: Readonly<
-  Record<
-    Kind,
-    {
-      readonly topics: (names: readonly string[]) => WantedTopics;
-      readonly path: string;
-      readonly render: (explanation: never) => string;
-    }
-  >
-> = {
+interface WaitedKind {
+  /** The topics that the conditions of the kind need. */
+  readonly topics: (names: readonly string[]) => WantedTopics;
+  /** The API path of its things. */
+  readonly path: string;
+  /** Prints why a thing is in its state. */
+  readonly render: (explanation: never) => string;
+}
+
+const CONFIGURATIONS = { path: '/configurations', render: renderConfigurationExplanation };
+
+const KIND_OF: Readonly<Record<Kind, WaitedKind>> = {
   instance: {
     topics: () => ({ instances: {} }),
     path: '/instances',
@@ -39,19 +37,14 @@ const KIND_OF: Readonly<
   },
   config: {
     topics: (names) => ({ configurations: ofConfigurations(names), instances: ofConfigurations(names) }),
-    path: '/configurations',
-    render: renderConfigurationExplanation,
+    ...CONFIGURATIONS,
   },
   node: {
     topics: (names) => ({ nodes: { filter: { node: names } } }),
     path: '/cluster/nodes',
     render: renderNodeExplanation,
   },
-  rollout: {
-    topics: (names) => ({ rollouts: ofConfigurations(names) }),
-    path: '/configurations',
-    render: renderConfigurationExplanation,
-  },
+  rollout: { topics: (names) => ({ rollouts: ofConfigurations(names) }), ...CONFIGURATIONS },
 };
 
 interface WaitQuestion {

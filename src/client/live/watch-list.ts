@@ -7,7 +7,7 @@
 import { type CommandPath, type DataOf, descriptionOf, type InputOf } from '../../command-tree/commands.js';
 import { byConfiguration } from '../../command-tree/groups/instance-text.js';
 import { jsonLine, plainLines } from '../../command-tree/printed-text.js';
-import { isTransient } from '../../command-tree/runs/client-error.js';
+import { unlessTransient } from '../../command-tree/runs/client-error.js';
 import { commandRuns } from '../../command-tree/runs/command-runs.js';
 import { listedInstances } from '../../command-tree/runs/instance-runs.js';
 import type { InstanceInfo } from '../../model/instance.js';
@@ -166,13 +166,6 @@ function rowPrinter<P extends CommandPath, Item>(
       }
     }
   };
-}
-
-async function unlessTransient<T>(answer: Promise<T>): Promise<T | undefined> {
-  return answer.catch((error: unknown) => {
-    if (isTransient(error)) return undefined;
-    throw error;
-  });
 }
 
 /** Returns the header and rows of a table; lines below the table are not rows. */

@@ -87,6 +87,7 @@ export function describeInstance(details: InstanceDetails, now: number): string 
     warning: details.warning,
     node: details.wrapperNodeId ?? 'none yet',
     address: addressOf(details),
+    ports: details.ports,
     runtime: details.runtime,
     pid: details.processPid,
     RAM: `${details.allocatedRamMB} MB`,

@@ -7,7 +7,8 @@ import { NAME_PATTERN, NAME_PATTERN_RULE } from '../../model/access/name-pattern
 import { MAX_KEY_ENTRIES } from '../../model/plain/command-limits.js';
 import { EXPIRY_RULE, parseExpiry } from '../../model/plain/duration.js';
 import { durationText, instantText, quoteText } from '../../model/words.js';
-import { describe, invalid, messageText, noInput, type Said, tableOf } from '../command.js';
+import { describe, invalid, messageText, noInput, type Said } from '../command.js';
+import { type Columns, listOf } from '../list.js';
 
 /** The scopes from the widest to the narrowest, as people look for them. */
 const SCOPES = KEY_SCOPES.toReversed();
@@ -18,6 +19,17 @@ interface CreateOptions {
   readonly expires: string;
   readonly from?: readonly string[];
 }
+
+const COLUMNS: Columns<ListedKey> = {
+  LABEL: ({ label }) => label,
+  SCOPE: ({ scope }) => scope,
+  TOKEN: ({ mask }) => mask,
+  AGE: ({ createdAt }, now) => durationText(now - createdAt),
+  EXPIRES: expiryText,
+  'LAST USED': lastUseText,
+  CONFIGURATIONS: ({ configurations }) => configurations?.join(',') ?? 'all',
+  FROM: ({ from }) => from?.join(',') ?? 'anywhere',
+};
 
 export const KEY_COMMANDS = {
   'key create': describe({
@@ -30,22 +42,7 @@ export const KEY_COMMANDS = {
   'key list': describe({
     about: 'all keys, tokens masked',
     input: noInput,
-    text: (listed: readonly ListedKey[], view) =>
-      tableOf(
-        view,
-        ['LABEL', 'SCOPE', 'TOKEN', 'AGE', 'EXPIRES', 'LAST USED', 'CONFIGURATIONS', 'FROM'],
-        listed.map((key) => [
-          key.label,
-          key.scope,
-          key.mask,
-          durationText(view.now - key.createdAt),
-          expiryText(key, view.now),
-          lastUseText(key, view.now),
-          key.configurations?.join(',') ?? 'all',
-          key.from?.join(',') ?? 'anywhere',
-        ]),
-        'there are no keys',
-      ),
+    text: (listed: readonly ListedKey[], view) => listOf(view, COLUMNS, listed, 'there are no keys'),
     names: (listed) => listed.map(({ label }) => label),
   }),
   'key delete': removal('revoke a key at once; its sessions end, its open sockets are closed'),
@@ -61,7 +58,7 @@ function declareCreate(command: Command): void {
     .option(
       '--configurations <names>',
       'what it sees: names or patterns such as lobby*,survival',
-      (text: string) => listOf(text, (pattern) => NAME_PATTERN.test(pattern), NAME_PATTERN_RULE),
+      (text: string) => entriesOf(text, (pattern) => NAME_PATTERN.test(pattern), NAME_PATTERN_RULE),
     )
     .option(
       '--expires <time>',
@@ -72,7 +69,7 @@ function declareCreate(command: Command): void {
     .option(
       '--from <addresses>',
       'where it may be used from, such as 10.0.0.0/8,2001:db8::/32',
-      (text: string) => listOf(text, isAddressRange, ADDRESS_RANGE_RULE),
+      (text: string) => entriesOf(text, isAddressRange, ADDRESS_RANGE_RULE),
     );
 }
 
@@ -124,7 +121,7 @@ function removal(about: string) {
   });
 }
 
-function listOf(text: string, isValid: (entry: string) => boolean, rule: string): readonly string[] {
+function entriesOf(text: string, isValid: (entry: string) => boolean, rule: string): readonly string[] {
   const entries = text.split(',');
   if (entries.length > MAX_KEY_ENTRIES)
     throw new InvalidArgumentError(`It must have ${MAX_KEY_ENTRIES} entries at most.`);

@@ -4,7 +4,8 @@ import type { CreatedJoinToken, JoinToken } from '../../api/routes/join-token-ro
 import { JOIN_TOKEN_SECONDS, MAX_JOIN_TOKEN_USES } from '../../model/plain/command-limits.js';
 import { parseDuration } from '../../model/plain/duration.js';
 import { countText, durationText } from '../../model/words.js';
-import { describe, messageText, noInput, type Said, tableOf } from '../command.js';
+import { describe, messageText, noInput, type Said } from '../command.js';
+import { type Columns, listOf } from '../list.js';
 import { expiryText } from './keys.js';
 
 export interface TokenOptions {
@@ -14,6 +15,14 @@ export interface TokenOptions {
   readonly uses?: number | 'any';
   readonly asMaster?: boolean;
 }
+
+const COLUMNS: Columns<JoinToken> = {
+  ID: ({ id }) => id,
+  LABEL: ({ label, asMaster }) => [label, asMaster && 'as master'].filter(Boolean).join(', '),
+  EXPIRES: expiryText,
+  JOINED: ({ uses, maxUses }) => (maxUses === null ? uses : `${uses} of ${maxUses}`),
+  AGE: ({ createdAt }, now) => durationText(now - createdAt),
+};
 
 export const TOKEN_COMMANDS = {
   'cluster token create': describe({
@@ -26,19 +35,7 @@ export const TOKEN_COMMANDS = {
   'cluster token list': describe({
     about: 'all join tokens, without their secrets',
     input: noInput,
-    text: (listed: readonly JoinToken[], view) =>
-      tableOf(
-        view,
-        ['ID', 'LABEL', 'EXPIRES', 'JOINED', 'AGE'],
-        listed.map((token) => [
-          token.id,
-          [token.label, token.asMaster && 'as master'].filter(Boolean).join(', '),
-          expiryText(token, view.now),
-          token.maxUses === null ? token.uses : `${token.uses} of ${token.maxUses}`,
-          durationText(view.now - token.createdAt),
-        ]),
-        'there are no join tokens',
-      ),
+    text: (listed: readonly JoinToken[], view) => listOf(view, COLUMNS, listed, 'there are no join tokens'),
     names: (listed) => listed.map(({ id }) => id),
   }),
   'cluster token revoke': describe({

@@ -10,17 +10,7 @@ import { pathOf } from './usage.js';
 import { type KnownWord, plain, type WantedWord, wantedWord } from './wanted-word.js';
 
 /** The kinds of names that come from a master or from the file of contexts. */
-export type NameKind =
-  | 'contexts'
-  | 'instances'
-  | 'configurations'
-  | 'nodes'
-  | 'keys'
-  | 'sessions'
-  | 'joinTokens'
-  | 'templates'
-  | 'files'
-  | 'extensionCommands';
+export type NameKind = 'contexts' | 'files' | keyof typeof SOURCES;
 
 /**
  * Returns the names of a kind, or none when they are not available. `template`: the template whose files are wanted.
@@ -57,7 +47,7 @@ interface Source {
   readonly wordsOf: (answer: never) => readonly KnownWord[];
 }
 
-const SOURCES: Readonly<Record<Exclude<NameKind, 'contexts' | 'files'>, Source>> = {
+const SOURCES = {
   instances: {
     path: '/instances',
     wordsOf: (all: readonly InstanceInfo[]) =>
@@ -88,7 +78,7 @@ const SOURCES: Readonly<Record<Exclude<NameKind, 'contexts' | 'files'>, Source>>
     wordsOf: (all: readonly { readonly name: string; readonly description: string }[]) =>
       all.map(({ name, description }) => ({ word: name, about: description })),
   },
-};
+} satisfies Readonly<Record<string, Source>>;
 
 /** The names of a kind, as the master answers. Throws a ClientError. */
 export async function askForNames(

@@ -23,6 +23,13 @@ export function pathPart(text: string): string {
   return encodeURIComponent(text);
 }
 
+/** The query with those fields that are set, so that an older master need not know the others. */
+export function queryOf(fields: Readonly<Record<string, string | number | undefined>>): URLSearchParams {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(fields)) if (value !== undefined) query.set(name, String(value));
+  return query;
+}
+
 /** The answer to a GET; undefined when the master answers that the path does not exist. Throws a ClientError. */
 export async function find<T>(api: ApiCalls, path: string): Promise<T | undefined> {
   return api.get<T>(path).catch((error: unknown) => {

@@ -72,6 +72,14 @@ export function isTransient(error: unknown): error is ClientError {
   );
 }
 
+/** The answer; undefined when the master cannot be reached now. Throws every other error. */
+export async function unlessTransient<T>(answer: Promise<T>): Promise<T | undefined> {
+  return answer.catch((error: unknown) => {
+    if (isTransient(error)) return undefined;
+    throw error;
+  });
+}
+
 /** Reads the error answer of the API; undefined: the body is something else. */
 export function apiFailureOf(
   body: unknown,

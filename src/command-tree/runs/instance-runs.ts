@@ -10,7 +10,7 @@ import { leftOf } from '../groups/left-text.js';
 import { actOnInstances, type InstanceMessage } from '../selection/act.js';
 import { type InstanceAction, isMeant, type KnownInstances } from '../selection/choose.js';
 import type { Selecting } from '../selection/selection.js';
-import { type ApiCalls, pathPart } from './api-calls.js';
+import { type ApiCalls, pathPart, queryOf } from './api-calls.js';
 import { ClientError } from './client-error.js';
 
 export function instanceRuns(api: ApiCalls) {
@@ -109,20 +109,15 @@ function incomplete(created: readonly InstanceInfo[], count: number, error: unkn
 }
 
 /** The query of a request for a part of a log. */
-export function logQuery({
-  lines,
-  since,
-  until,
-  timestamps,
-  previous,
-}: Omit<InputOf<'instance logs'>, 'id'>): string {
-  const query = new URLSearchParams({ lines: String(lines) });
-  if (since !== undefined) query.set('since', logPointText(since));
-  if (until !== undefined) query.set('until', logPointText(until));
-  // Send these parameters only when they are set: an older master does not know them.
-  if (timestamps) query.set('timestamps', 'true');
-  if (previous) query.set('previous', 'true');
-  return query.toString();
+export function logQuery(asked: Omit<InputOf<'instance logs'>, 'id'>): URLSearchParams {
+  const { lines, since, until, timestamps, previous } = asked;
+  return queryOf({
+    lines,
+    since: since && logPointText(since),
+    until: until && logPointText(until),
+    timestamps: timestamps ? 'true' : undefined,
+    previous: previous ? 'true' : undefined,
+  });
 }
 
 function instancePath(id: string): string {

@@ -2,6 +2,7 @@
 export const NAVIGATION = [
   'overview',
   'instances',
+  'wall',
   'configurations',
   'nodes',
   'templates',

@@ -12,6 +12,7 @@ export const SCREENS: Readonly<
   overview: () => import('../screens/overview/overview-screen.js'),
   instances: () => import('../screens/instances/instances-screen.js'),
   instance: () => import('../screens/instance/instance-screen.js'),
+  wall: () => import('../screens/wall/wall-screen.js'),
   configurations: () => import('../screens/configurations/configurations-screen.js'),
   nodes: () => import('../screens/nodes/nodes-screen.js'),
   templates: () => import('../screens/templates/templates-screen.js'),

@@ -43,6 +43,7 @@ export const text = {
     overview: 'Overview',
     instances: 'Instances',
     instance: 'Instance',
+    wall: 'Logs',
     configurations: 'Configurations',
     nodes: 'Nodes',
     templates: 'Templates',

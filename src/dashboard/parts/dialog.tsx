@@ -108,7 +108,10 @@ export function Confirm({ explanation, names, onConfirm, ...dialog }: ConfirmPro
 /** A button that opens a question, and acts when the operator confirms. */
 export function ConfirmButton(question: Omit<ConfirmProps, 'onClose'>) {
   return (
-    <DialogButton dialog={(onClose) => <Confirm {...question} onClose={onClose} />}>
+    <DialogButton
+      kind={question.isDanger === true ? 'risky' : 'normal'}
+      dialog={(onClose) => <Confirm {...question} onClose={onClose} />}
+    >
       {question.action}
     </DialogButton>
   );

@@ -275,6 +275,10 @@ export function SearchInput({ label, hint, value, onInput, class: place = '' }: 
       aria-label={label}
       placeholder={hint}
       value={value}
+      autocomplete="off"
+      autocapitalize="off"
+      spellcheck={false}
+      enterkeyhint="search"
       onInput={(event) => onInput(event.currentTarget.value)}
     />
   );

@@ -19,6 +19,7 @@ export const ICON_PATHS = {
   rollout: 'M4 12h12M12 7l5 5-5 5M20 5v14',
   back: 'M9 7L4 12l5 5M4 12h11a5 5 0 0 1 0 10h-2',
   players: 'M12 12a4 4 0 1 0 0-8 4 4 0 0 0 0 8zM5 20a7 7 0 0 1 14 0',
+  wall: 'M4 5h7v6H4zM13 5h7v6h-7zM4 13h7v6H4zM13 13h7v6h-7z',
   log: 'M5 6h14M5 10h10M5 14h14M5 18h8',
   file: 'M6 3h8l4 4v14H6zM10 12l4 5M14 12l-4 5',
   edit: 'M4 20l1-5L16 4l4 4L9 19zM13.5 6.5l4 4',

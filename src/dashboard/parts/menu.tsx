@@ -8,7 +8,6 @@ export interface MenuItem {
   readonly label: string;
   readonly onPress: () => void;
   readonly isDanger?: boolean;
-  readonly isDisabled?: boolean;
   /** True for the chosen item of a choice, false for the others. Undefined: the item is an action. */
   readonly isChecked?: boolean;
 }
@@ -24,7 +23,7 @@ export function Menu({ label, items, kind = 'normal' }: MenuProps) {
   const root = useRef<HTMLDivElement>(null);
   useEffect(() => {
     if (!isOpen.value) return;
-    root.current?.querySelector<HTMLElement>('[role^="menuitem"]:not(:disabled)')?.focus();
+    root.current?.querySelector<HTMLElement>('[role^="menuitem"]')?.focus();
     const closeOutside = (event: Event): void => {
       if (event.target instanceof Node && root.current?.contains(event.target) !== true) isOpen.value = false;
     };
@@ -68,7 +67,7 @@ export function Menu({ label, items, kind = 'normal' }: MenuProps) {
 }
 
 function MenuEntry({ item, onDone }: { readonly item: MenuItem; readonly onDone: () => void }) {
-  const { label, isChecked, isDanger = false, isDisabled = false, onPress } = item;
+  const { label, isChecked, isDanger = false, onPress } = item;
   return (
     <button
       type="button"
@@ -76,7 +75,6 @@ function MenuEntry({ item, onDone }: { readonly item: MenuItem; readonly onDone:
         ? { role: 'menuitem' }
         : { role: 'menuitemcheckbox', 'aria-checked': isChecked })}
       class={`menu-item${isDanger ? ' menu-item-danger' : ''}`}
-      disabled={isDisabled}
       onClick={() => {
         // A list of choices stays open for the next choice.
         if (isChecked === undefined) onDone();
@@ -90,7 +88,7 @@ function MenuEntry({ item, onDone }: { readonly item: MenuItem; readonly onDone:
 }
 
 function moveFocus(root: HTMLElement | null, by: number): void {
-  const items = [...(root?.querySelectorAll<HTMLElement>('[role^="menuitem"]:not(:disabled)') ?? [])];
+  const items = [...(root?.querySelectorAll<HTMLElement>('[role^="menuitem"]') ?? [])];
   const place = items.findIndex((item) => item.matches(':focus'));
   items[(place + by + items.length) % items.length]?.focus();
 }

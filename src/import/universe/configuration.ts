@@ -183,9 +183,27 @@ function mapVariables(
 }
 
 function mapAdditionalPorts(value: unknown, { notes }: Work): Content {
-  if (listOf(value)?.length === 0) notes.taken('additionalPorts');
-  else notes.left('additionalPorts', 'an instance of Drover has one port');
-  return {};
+  const ports = new Map<string, Content>();
+  for (const one of listOf(value) ?? []) {
+    const { port, protocol = 'TCP', name = '' } = membersOf(one) ?? {};
+    const plain = String(name)
+      .toLowerCase()
+      .replaceAll(/[^a-z0-9]+/g, '-')
+      .replaceAll(/^[^a-z]+|-$/g, '');
+    const free = [plain, `port-${port}`, `${plain}-${port}`].find(
+      (key) => key !== '' && key !== 'main' && key.length <= 32 && !ports.has(key),
+    );
+    const known = String(protocol).toLowerCase();
+    if (free === undefined) notes.left('additionalPorts', `${port} ${name}: it stands there twice`);
+    else ports.set(free, { min: port, max: port, protocol: known });
+  }
+  if (ports.size === 0) notes.taken('additionalPorts');
+  else
+    notes.changed(
+      'additionalPorts',
+      `ports ${[...ports.keys()].join(', ')}: Drover gives each to one instance of an address at a time; widen min and max for more instances`,
+    );
+  return ports.size === 0 ? {} : { ports: Object.fromEntries(ports) };
 }
 
 /** Adds the variables of the node as properties, if the configuration can run on this node only. */

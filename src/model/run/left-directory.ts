@@ -3,6 +3,7 @@
  * them again.
  */
 import { z } from 'zod';
+import { namedPortsSchema } from '../fields/ports.js';
 import { instanceIdSchema, nameSchema, portSchema } from '../names.js';
 
 /** The facts that the node with the directory knows. */
@@ -11,6 +12,7 @@ export const keptDirectorySchema = z.object({
   configurationName: nameSchema.nullable().describe('null: not known'),
   leftAt: z.number().nullable().describe('Unix milliseconds; null: not known'),
   port: portSchema.nullable().describe('of its last run; null: none, or not known'),
+  ports: namedPortsSchema.optional().describe('its named ports, likewise; absent: none, or not known'),
   sizeBytes: z.number().nullable().describe('of its files; null: too many to count, or not readable'),
 });
 export type KeptDirectory = z.output<typeof keptDirectorySchema>;

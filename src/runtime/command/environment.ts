@@ -3,6 +3,7 @@
  * so that no token, proxy or NODE_OPTIONS of the daemon reaches an instance by accident.
  */
 import type { Configuration } from '../../model/configuration.js';
+import { type OwnPorts, portsOf, portVariable } from '../../model/fields/ports.js';
 import { substitute, type Variables } from './variables.js';
 
 const INHERITED = /^(PATH|HOME|USER|LANG|LC_[A-Z]+|TZ|SHELL|TERM)$/;
@@ -16,7 +17,7 @@ export interface EnvironmentFacts {
    */
   readonly inherited: Readonly<Record<string, string | undefined>> | null;
   readonly configuration: Pick<Configuration, 'name' | 'environmentVariables'>;
-  readonly instance: { readonly id: string; readonly port: number | null };
+  readonly instance: OwnPorts & { readonly id: string };
   readonly nodeId: string;
   /** The base URL of the API as the instance reaches it, such as `http://10.0.0.1:7000/api`. */
   readonly apiUrl: string;
@@ -38,7 +39,9 @@ export interface EnvironmentFacts {
  */
 export function buildEnvironment(facts: EnvironmentFacts): Record<string, string> {
   const { configuration, instance, variables } = facts;
-  const port = instance.port === null ? undefined : String(instance.port);
+  const ports = portsOf(instance).map(
+    ({ name, port }) => [`DROVER_${portVariable(name)}`, `${port}`] as const,
+  );
   // Use fromEntries: an assignment to a variable named `__proto__` would be lost.
   return Object.fromEntries([
     ...(facts.inherited === null
@@ -53,7 +56,8 @@ export function buildEnvironment(facts: EnvironmentFacts): Record<string, string
     ['DROVER_API_URL', facts.apiUrl],
     ['DROVER_API_KEY', facts.apiKey],
     ...(facts.apiAuthority === undefined ? [] : [['DROVER_API_CA', facts.apiAuthority] as const]),
-    ...(port === undefined ? [] : [['DROVER_PORT', port] as const, ['PORT', port] as const]),
+    ...ports,
+    ...(instance.port == null ? [] : [['PORT', `${instance.port}`] as const]),
     ...Object.entries(facts.commandVariables),
   ]);
 }

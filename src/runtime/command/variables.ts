@@ -4,11 +4,12 @@
  * command-variables.ts, because there values must not become shell text.
  */
 import type { Configuration } from '../../model/configuration.js';
+import { type OwnPorts, portsOf, portVariable } from '../../model/fields/ports.js';
 import { isBuiltInVariable, type Placeholder, placeholdersIn } from '../../model/names.js';
 
 /** The sources from which the variables are made. */
 export interface VariableFacts {
-  readonly instance: { readonly id: string; readonly port: number | null; readonly hostAddress: string };
+  readonly instance: OwnPorts & { readonly id: string; readonly hostAddress: string };
   readonly configuration: Pick<Configuration, 'name' | 'ramMB' | 'cpu' | 'properties'>;
   /** The working directory as the program sees it, an absolute path. */
   readonly workingDirectory: string;
@@ -30,8 +31,8 @@ const LONGEST_PLACEHOLDER = 130;
 const PERCENT = 0x25;
 
 /**
- * Makes all variables of one instance. Properties never override a built-in name. An instance without a port has no
- * PORT variable, and `%PORT%` stays as it is.
+ * Makes all variables of one instance. Properties never override a built-in name, or a port. An instance without a
+ * port has no PORT variable, and `%PORT%` stays as it is.
  */
 export function buildVariables(facts: VariableFacts): Variables {
   const { instance, configuration, workingDirectory, node, master, added } = facts;
@@ -39,7 +40,7 @@ export function buildVariables(facts: VariableFacts): Variables {
   for (const [name, value] of Object.entries(configuration.properties)) {
     if (!isBuiltInVariable(name)) variables.set(name, value);
   }
-  if (instance.port !== null) variables.set('PORT', String(instance.port));
+  for (const { name, port } of portsOf(instance)) variables.set(portVariable(name), String(port));
   return variables
     .set('INSTANCE_ID', instance.id)
     .set('CONFIGURATION_NAME', configuration.name)

@@ -189,6 +189,7 @@ export class LocalInstallation {
           ? configuration.properties
           : { dockerUser: `${user.uid}:${user.gid}`, ...configuration.properties },
       port: assignment.port,
+      ports: assignment.ports,
       ...(apiAuthority !== undefined && { apiAuthority }),
     };
   }

@@ -12,7 +12,7 @@ import type { Logger } from '../../telemetry/logger.js';
 import type { RunId, Usage } from '../runtime.js';
 import type { GroupFiles } from './group-files.js';
 import { directoriesOf, type Hierarchy, mapGroup, type RunGroup } from './hierarchy.js';
-import { type OwnGroups, readOwnGroups } from './own-groups.js';
+import { readOwnGroups } from './own-groups.js';
 import { parseRunKey, type ResourceLimits, type RunLimits, runKeyOf } from './resource-limits.js';
 
 /** How many times `kill` looks again, because processes may fork while they are ended. */
@@ -147,7 +147,8 @@ export class ControlGroups implements ResourceLimits {
     for (let pass = 0; pass < MOST_KILL_PASSES; pass++) {
       const pids = this.pids(run);
       if (pids.length === 0) return;
-      for (const pid of pids) killProcess(pid);
+      // The process may have ended.
+      for (const pid of pids) attempt(() => process.kill(pid, 'SIGKILL'));
     }
   }
 
@@ -271,7 +272,8 @@ export class ControlGroups implements ResourceLimits {
    */
   #groupOfProcess(run: RunId, pid: number): RunGroup | undefined {
     const { root } = this.#hierarchy;
-    const own = groupsOf(pid);
+    // Undefined: most likely the process has ended.
+    const own = attempt(() => readOwnGroups(pid));
     if (own === undefined) return undefined;
     const { version1, version2 } = own;
     const find = (controller: string, parent: string | undefined): string | undefined => {
@@ -293,20 +295,10 @@ export class ControlGroups implements ResourceLimits {
   }
 }
 
-/** The groups of a process; undefined: most likely it has ended. */
-function groupsOf(pid: number): OwnGroups | undefined {
-  return attempt(() => readOwnGroups(pid));
-}
-
 /**
  * The directory and all its parents. A program may have made groups below the group of its run, and moved into them.
  */
 function withParents(directory: string): string[] {
   const parent = dirname(directory);
   return parent === directory ? [directory] : [directory, ...withParents(parent)];
-}
-
-function killProcess(pid: number): void {
-  // The process may have ended.
-  attempt(() => process.kill(pid, 'SIGKILL'));
 }

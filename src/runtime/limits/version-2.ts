@@ -31,12 +31,8 @@ export interface Version2Options {
 }
 
 /** Makes the root's group, and moves this process when needed. A string: the reason why limits cannot hold here. */
-export async function openVersion2({
-  files,
-  own,
-  name,
-  isDelegated,
-}: Version2Options): Promise<Hierarchy | string> {
+export async function openVersion2(options: Version2Options): Promise<Hierarchy | string> {
+  const { files, own, name, isDelegated } = options;
   const home = homeOf(own.directory, name);
   const problem = refusal(files, { ...own, directory: home }, isDelegated || home !== own.directory);
   if (problem !== undefined) return problem;
@@ -100,11 +96,7 @@ async function moveAll(files: GroupFiles, from: string, to: string): Promise<voi
   for (let pass = 0; pass < MOST_PASSES; pass++) {
     const pids = files.pids(from) ?? [];
     if (pids.length === 0) return;
-    for (const pid of pids) await move(files, pid, to);
+    // ESRCH: the process ended meanwhile.
+    for (const pid of pids) await files.write(to, 'cgroup.procs', pid).catch(ignoring('ESRCH'));
   }
-}
-
-async function move(files: GroupFiles, pid: number, to: string): Promise<void> {
-  // ESRCH: the process ended meanwhile.
-  await files.write(to, 'cgroup.procs', pid).catch(ignoring('ESRCH'));
 }

@@ -64,14 +64,10 @@ export class OrderFile {
 /** Removes the files that killed processes left behind before they removed the names. Never throws. */
 export function removeOrphans(): void {
   for (const directory of DIRECTORIES)
-    for (const name of namesIn(directory)) {
+    for (const name of attempt(() => readdirSync(directory), [])) {
       const pid = /^\.drover-(\d+)-[0-9a-f]{24}$/.exec(name)?.[1];
       if (pid !== undefined && !existsSync(`/proc/${pid}`)) remove(join(directory, name));
     }
-}
-
-function namesIn(directory: string): string[] {
-  return attempt(() => readdirSync(directory), []);
 }
 
 function remove(path: string): void {

@@ -3,6 +3,7 @@ import type { LogBatch } from '../../logs/log-batch.js';
 import { linePattern } from '../../logs/search/line-pattern.js';
 import type { Clock } from '../../loop/clock.js';
 import { pause } from '../../loop/pause.js';
+import { type OwnPorts, portNumber } from '../../model/fields/ports.js';
 import { OWN_PORT, type Readiness } from '../../model/readiness.js';
 import type { Installation } from '../installation/local-installation.js';
 import type { RunId } from '../runtime.js';
@@ -19,10 +20,8 @@ const FIRST_PAUSE_MS = 100;
  */
 const REST_MS = 5;
 
-export interface ReadinessTarget extends RunId {
+export interface ReadinessTarget extends RunId, OwnPorts {
   readonly readiness: Readiness;
-  /** The instance's own port. */
-  readonly port: number | null;
   readonly hostAddress: string;
   /** Number of the first line of the log that this run wrote. */
   readonly logFrom: number;
@@ -56,15 +55,14 @@ export async function untilReady(
   return false;
 }
 
-/** A single try at a port, 5 s at most. `port`: the instance's own. */
+/** A single try at a port, 5 s at most. `own`: the instance's ports. */
 export async function tryPort(
   { tcpPort, httpGet }: Pick<Readiness, 'tcpPort' | 'httpGet'>,
-  { port: own, hostAddress }: Pick<ReadinessTarget, 'port' | 'hostAddress'>,
+  { hostAddress, ...own }: OwnPorts & Pick<ReadinessTarget, 'hostAddress'>,
   clock: Clock,
   signal: AbortSignal,
 ): Promise<Finding> {
-  const asked = tcpPort ?? httpGet?.port ?? OWN_PORT;
-  const port = asked === OWN_PORT ? own : asked;
+  const port = portNumber(tcpPort ?? httpGet?.port ?? OWN_PORT, own);
   if (port === null) return 'it has no port';
   const addresses = localAddresses(hostAddress);
   return withinTime(clock, signal, (ended) => tryAt({ port, path: httpGet?.path }, addresses, ended));

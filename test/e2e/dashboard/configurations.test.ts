@@ -141,6 +141,29 @@ describe.skipIf(CHROMIUM === undefined)('configurations in Chromium (skipped whe
     await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
     await page.getByText('arena is saved and in force.').waitFor();
     expect(readFileSync(arena, 'utf8')).toBe('{ "command": "sleep 2000", "minimumServiceCount": 0 }\n');
+    // The form and the text are views of the same.
+    const form = page.getByRole('form', { name: 'Form' });
+    await form.getByLabel('RAM each, in MB').fill('96');
+    await form.getByLabel('First port').fill('9000');
+    await form.getByLabel('First port').fill('');
+    await form.getByLabel('Name of a variable').fill('MOTD');
+    await page.keyboard.press('Enter');
+    await form.getByLabel('MOTD').fill('good day');
+    await page.locator('.cm-line').filter({ hasText: '"MOTD": "good day"' }).waitFor();
+    await typeOver(page, 'good day', 'hello');
+    await expect.poll(() => form.getByLabel('MOTD').inputValue()).toBe('hello');
+    await page.getByText('No faults').waitFor();
+    await dashboard.shoot('configuration-form');
+    await page.getByRole('button', { name: 'Review and save' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
+    await expect
+      .poll(() => JSON.parse(readFileSync(arena, 'utf8')))
+      .toEqual({
+        command: 'sleep 2000',
+        minimumServiceCount: 0,
+        ramMB: 96,
+        environmentVariables: { MOTD: 'hello' },
+      });
     await page.getByRole('link', { name: 'State', exact: true }).click();
     await page.getByText('eu/arena.json').waitFor();
     rmSync(join(configurations, 'eu'), { recursive: true });

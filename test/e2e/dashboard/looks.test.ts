@@ -39,6 +39,16 @@ describe.skipIf(CHROMIUM === undefined)('the dashboard in Chromium (skipped wher
       // Not the id: the next run has another one.
       await lookAt(dashboard, `${screen.replace(names.instance, 'one').replaceAll(/\W/g, '-')}-${size}`);
     }
+    // The wall shows lines of all three, as one log too.
+    await dashboard.turnTo('wall?view=one&configuration=lobby');
+    await expect
+      .poll(() =>
+        dashboard.page
+          .locator('.wall-id')
+          .allInnerTexts()
+          .then((ids) => new Set(ids).size),
+      )
+      .toBe(3);
     await openDialogs(dashboard, size);
   });
 

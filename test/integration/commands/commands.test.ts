@@ -429,6 +429,7 @@ describe('config show of the fields whose defaults are not stored', () => {
       'limits',
       'hostAddress',
       'availablePorts',
+      'ports',
       'maximumServiceCount',
       'fileEdits',
       'prepare',

@@ -3,6 +3,7 @@ import pino from 'pino';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { ConfigurationInput } from '../../../src/model/configuration.js';
 import { type Entry, entryOf } from '../../../src/model/schedule.js';
+import { askSchedule } from '../../../src/state/schedules.js';
 import { timetableKey } from '../../../src/store/keys.js';
 import { ControlPlane, EVENTS_WRITTEN_MS, type TestNode } from '../../support/control-plane/control-plane.js';
 import { FakeClock } from '../../support/fake-clock.js';
@@ -91,6 +92,12 @@ it('keeps a timetable that it cannot read, and goes on with the others', async (
   expect(lines.filter((line) => line.includes('schedule'))).toEqual([
     expect.stringContaining('cannot be read'),
   ]);
+  const { state } = plane.master;
+  const asked = askSchedule(
+    { ...state, clock },
+    { name: 'lobby', schedule: 'tick', action: 'run', by: 'admin' },
+  );
+  await expect(asked).rejects.toMatchObject({ code: 'DRV_RECORD_UNREADABLE', status: 409 });
   expect((await plane.store.get(timetableKey('lobby')))?.value).toEqual(value);
 });
 

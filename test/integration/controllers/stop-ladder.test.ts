@@ -1,4 +1,5 @@
 /** How instances end: the ladder of every stop, and what a restart policy makes of ends that nobody asked for. */
+import pino from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ConfigurationInput } from '../../../src/model/configuration.js';
 import type { InstanceRecord } from '../../../src/model/instance.js';
@@ -12,10 +13,13 @@ const LADDER = { stopCommand: 'save-all', stopSignal: 'SIGINT', stopTimeoutSecon
 let clock: FakeClock;
 let plane: ControlPlane;
 let node: TestNode;
+let lines: string[];
 
 beforeEach(async () => {
   clock = new FakeClock();
-  plane = new ControlPlane({ clock });
+  lines = [];
+  const logger = pino({}, { write: (line: string) => void lines.push(JSON.parse(line).msg) });
+  plane = new ControlPlane({ clock, logger });
   await plane.start();
   node = await plane.addNode('alpha', { capacity: { maxRamMB: 150, maxCpu: 1000 } });
 });
@@ -55,6 +59,20 @@ describe('a stop', () => {
     expect(node.runtime.signals).toEqual([`${id} SIGINT`]);
     await settle();
     expect(said(id)).toBe('STOPPED stopped ended by SIGINT');
+  });
+
+  it('logs each rung before the end, and once', async () => {
+    const id = await up({ ...LADDER, stopCommand: undefined });
+    node.runtime.isAway = true;
+    await ask(id, 'stop');
+    await clock.advance(5000);
+    node.runtime.isAway = false;
+    await clock.advance(1000);
+    expect(lines.filter((line) => line.includes(id)).slice(-3)).toEqual([
+      `stopping ${id} (lobby): SIGINT`,
+      `SIGINT for ${id} waits: the container engine does not answer`,
+      `${id} (lobby) has stopped: ended by SIGINT`,
+    ]);
   });
 
   it('ends with SIGKILL what neither command nor signal ends', async () => {

@@ -9,7 +9,7 @@ import { text } from 'node:stream/consumers';
 import { pino } from 'pino';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { EventRecorder } from '../../../controllers/master/events/recorder.js';
-import { Notices } from '../../../controllers/master/notice/reconciler.js';
+import { ALL_WEBHOOKS, Notices } from '../../../controllers/master/notice/reconciler.js';
 import { MAX_FILE_BYTES } from '../../../src/configuration-files/parse.js';
 import { readWebhooks } from '../../../src/configuration-files/read-webhooks.js';
 import { Controller } from '../../../src/loop/controller.js';
@@ -41,11 +41,12 @@ async function lead() {
   const recorder = new EventRecorder({ state, clock, logger, ending: term.signal });
   recorder.start();
   const readings = () => readWebhooks(directory);
-  const notices = new Notices({ ...state, readWebhooks: readings, metrics, clock, logger });
+  const lookAtWebhook = (name: string): void => controller.enqueue(name);
+  const notices = new Notices({ ...state, readWebhooks: readings, lookAtWebhook, metrics, clock, logger });
   const controller = new Controller({ reconciler: notices, clock, random: () => 0, trace: () => undefined });
-  for (const mirror of [state.events, state.notices])
-    mirror.onChange(() => controller.enqueue('all'), term.signal);
-  controller.enqueue('all');
+  state.events.onChange(() => controller.enqueue(ALL_WEBHOOKS), term.signal);
+  state.notices.onChange(lookAtWebhook, term.signal);
+  controller.enqueue(ALL_WEBHOOKS);
   controller.start();
   const stop = async (): Promise<void> => {
     await controller.stop();
@@ -165,6 +166,24 @@ it('takes a new file, a changed one and a broken one while it runs, and names th
     'webhooks/chat.json:1: must be an object in { }, is another text',
   );
   await expect(leader.notices.test('other', 'admin')).rejects.toThrow('no webhook "other"');
+});
+
+it('tells the others while a receiver hangs', async () => {
+  const hanging = createServer(() => undefined);
+  await new Promise<void>((resolve) => hanging.listen(0, '127.0.0.1', resolve));
+  const { port } = hanging.address() as AddressInfo;
+  await write('a.json', { url: `http://127.0.0.1:${port}`, minSeconds: 0 });
+  await write('b.json', { url: url(), minSeconds: 0 });
+  leader = await lead();
+  await pass(1000);
+  for (const instance of ['aaaaaa', 'bbbbbb']) {
+    leader.recorder.note({ kind: 'node', node: instance, detail: 'is lost' });
+    await clock.advance(1000);
+  }
+  await until(() => expect(received).toHaveLength(2));
+  expect(leader.notices.list()).toMatchObject([{ name: 'a', waiting: 2 }, { name: 'b' }]);
+  hanging.closeAllConnections();
+  await new Promise((resolve) => hanging.close(resolve));
 });
 
 it('reads no file that is larger than a webhook can be', async () => {

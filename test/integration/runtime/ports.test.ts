@@ -72,6 +72,17 @@ describe('checkPort', () => {
     );
   });
 
+  it('looks at one protocol alone where only that one is asked for', async () => {
+    const busy = await listenTcp('::');
+    expect(await checkPort(busy, 'udp')).toEqual({ free: true });
+    expect(await checkPort(busy, 'tcp')).toEqual({ free: false, protocol: 'tcp' });
+    await until(async () => {
+      const port = await bindUdp('udp6', '::');
+      expect(await checkPort(port, 'tcp')).toEqual({ free: true });
+      expect(await checkPort(port, 'udp')).toEqual({ free: false, protocol: 'udp' });
+    });
+  });
+
   it('does not mind old connections in TIME_WAIT', async () => {
     const port = await listenTcp('127.0.0.1');
     const server = servers.pop();

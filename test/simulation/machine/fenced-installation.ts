@@ -2,6 +2,7 @@
  * The effects of one life of a daemon on the directories, caches and ports of its machine. There are no files: the
  * machine remembers their content. Each effect takes time; when the daemon dies, it is there whole or not at all.
  */
+
 import type { CallPeer } from '../../../src/channel/protocol/calls.js';
 import { NO_LOG } from '../../../src/channel/services/log-ranges.js';
 import { requestBundle } from '../../../src/channel/services/template-relay.js';
@@ -9,10 +10,12 @@ import type { LogBatch, LogPosition } from '../../../src/logs/log-batch.js';
 import type { LogRange } from '../../../src/logs/log-range.js';
 import type { FoundLines } from '../../../src/logs/search/log-search.js';
 import { DroverError } from '../../../src/model/errors.js';
+import type { NamedPort, Protocols } from '../../../src/model/fields/ports.js';
 import type { LogPlace } from '../../../src/model/run/past-exit.js';
 import { stopSettingsOf } from '../../../src/model/stopping.js';
 import type { Desired } from '../../../src/node/desired-copy.js';
 import type { Installation } from '../../../src/runtime/installation/local-installation.js';
+import type { PortCheck } from '../../../src/runtime/ports.js';
 import type { StartSpec } from '../../../src/runtime/runtime.js';
 import { HAS_STOP_COMMAND, STOP_TIMEOUT_MS } from '../stop-ladders.js';
 import type { Life } from './life.js';
@@ -24,7 +27,7 @@ export interface MachineFiles {
   /** Instances with a working directory, and what it was made from. */
   readonly directories: Map<string, string>;
   readonly logs: MachineLogs;
-  isPortTaken(port: number): boolean;
+  isPortTaken(port: Omit<NamedPort, 'name'>): boolean;
 }
 
 /** Variables of a fake start by which the world knows what it was made from. */
@@ -84,6 +87,7 @@ export class FencedInstallation implements Installation {
       ramMB: configuration.ramMB,
       cpu: configuration.cpu,
       port: assignment.port,
+      ports: assignment.ports,
     };
   }
 
@@ -101,9 +105,11 @@ export class FencedInstallation implements Installation {
     return new Map();
   }
 
-  readonly checkPort = (port: number): Promise<{ free: true } | { free: false; protocol: 'tcp' }> =>
+  readonly checkPort = (port: number, protocol: Protocols = 'both'): Promise<PortCheck> =>
     this.#life.request('a port check', this.#ms() / 10, () =>
-      this.#files.isPortTaken(port) ? { free: false, protocol: 'tcp' } : { free: true },
+      this.#files.isPortTaken({ port, protocol })
+        ? { free: false, protocol: protocol === 'udp' ? 'udp' : 'tcp' }
+        : { free: true },
     );
 
   async readLogs(): Promise<{ lines: string[]; totalLines: number }> {

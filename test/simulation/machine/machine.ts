@@ -2,6 +2,7 @@
  * A machine of the simulated fleet: everything that outlives a daemon. It has disks, processes, working
  * directories, a cache, other programs on its ports, and a wall clock that is wrong.
  */
+import { isSamePort, type NamedPort, portsOf } from '../../../src/model/fields/ports.js';
 import type { NodeCapacity } from '../../../src/model/node.js';
 import { FakeRuntime } from '../../support/control-plane/fake-runtime.js';
 import { Disk } from './disk.js';
@@ -55,10 +56,10 @@ export class Machine implements MachineFiles {
     this.runtime.isAvailable = isAvailable;
   }
 
-  isPortTaken(port: number): boolean {
-    return (
-      this.foreignPorts.has(port) || this.runtime.alive.some((id) => this.runtime.specOf(id)?.port === port)
-    );
+  isPortTaken(port: Omit<NamedPort, 'name'>): boolean {
+    const isHeldBy = (id: string): boolean =>
+      portsOf(this.runtime.specOf(id) ?? {}).some((other) => isSamePort(port, other));
+    return this.foreignPorts.has(port.port) || this.runtime.alive.some(isHeldBy);
   }
 
   #boot(): FakeRuntime {

@@ -23,6 +23,7 @@ export class SimulatedTemplates {
   #shown: ReadonlyMap<string, number> = new Map();
   readonly #digests = new Map<string, { readonly name: string; readonly version: number }>();
   readonly #listeners = new Set<(group: string, name: string) => void>();
+  readonly #downListeners = new Set<(name: string, copied: number) => void>();
   #outage: Outage | undefined;
   #changes = 0;
 
@@ -40,6 +41,13 @@ export class SimulatedTemplates {
   fail(outage: Outage | undefined): void {
     this.#outage = outage;
     this.#show(STORED);
+    if (outage === 'down')
+      for (const listener of this.#downListeners) listener(STORED, this.#shown.get(STORED) ?? 0);
+  }
+
+  /** Calls `listener` when a storage goes down, with its template and the version that is copied: 0 is none. */
+  onDown(listener: (name: string, copied: number) => void): void {
+    this.#downListeners.add(listener);
   }
 
   get names(): string[] {
@@ -48,7 +56,7 @@ export class SimulatedTemplates {
 
   /** Version of each template of which a start that is asked for now must have at least this one, by name. */
   shown(): ReadonlyMap<string, number> {
-    return this.#outage === 'slow' ? new Map(this.#versions) : this.#shown;
+    return this.#outage === 'slow' ? this.#versions : this.#shown;
   }
 
   versionOf(digest: string): { readonly name: string; readonly version: number } | undefined {

@@ -53,6 +53,13 @@ export class Clients {
         ...(shape.restartPolicy !== undefined && { restartPolicy: shape.restartPolicy }),
         ...(maximum !== undefined && { maximumServiceCount: maximum }),
         ...(ports !== undefined && { availablePorts: ports }),
+        ...(ports !== undefined &&
+          ramMB === 300 && {
+            ports: {
+              near: { next: 1, protocol: 'udp' },
+              query: { min: 30_001, max: ports.max + 2, protocol: 'tcp' },
+            },
+          }),
         ...(hostAddress !== undefined && { hostAddress }),
         ...(node !== undefined && { nodes: [`node${node}`] }),
         ...(readiness !== undefined && {

@@ -20,6 +20,7 @@ import type { InstanceTerminals } from '../../../src/channel/services/instance-t
 import { NO_LOG } from '../../../src/channel/services/log-ranges.js';
 import type { ApiCertificate } from '../../../src/channel/trust/api-certificate.js';
 import { JoinTokens } from '../../../src/channel/trust/join-tokens.js';
+import { validateConfiguration } from '../../../src/configuration-files/parse.js';
 import { Explainer } from '../../../src/explain/explainer.js';
 import type { ExtensionCommand, ExtensionStatus } from '../../../src/extensions/extension.js';
 import { SoleLeadership } from '../../../src/leadership/sole-leadership.js';
@@ -495,7 +496,7 @@ export class ApiWorld {
       configurationFiles: {
         put: async (name, input) => {
           this.written.push({ name, input });
-          return { warnings: this.bodyWarnings };
+          return { ...validateConfiguration(name, input), warnings: this.bodyWarnings };
         },
         write: async (name, { content }) => {
           this.written.push({ name, input: content });

@@ -1,9 +1,8 @@
 /** Logs on nodes, in memory, as `InstanceStreams` offers them. Tests write, rotate, disconnect and count readers. */
-import type { InstanceStreams } from '../../../src/channel/services/instance-streams.js';
+import type { InstanceStreams, LogOwner } from '../../../src/channel/services/instance-streams.js';
 import { type LineTimes, timesWithin } from '../../../src/logs/line-times.js';
 import type { LogBatch, LogPoint, LogPosition } from '../../../src/logs/log-batch.js';
 import { DroverError } from '../../../src/model/errors.js';
-import type { InstanceRecord } from '../../../src/model/instance.js';
 import type { Installation } from '../../../src/runtime/installation/local-installation.js';
 import { instanceRecord, placedOn } from '../control-plane/records.js';
 
@@ -104,11 +103,7 @@ export class FakeNodeLogs
     return timesWithin(timesOf(this.#reach(record)), from, to);
   };
 
-  async *followLogs(
-    record: InstanceRecord,
-    position: LogPosition,
-    signal: AbortSignal,
-  ): AsyncGenerator<LogBatch> {
+  async *followLogs(record: LogOwner, position: LogPosition, signal: AbortSignal): AsyncGenerator<LogBatch> {
     this.opened.push(position);
     this.open++;
     this.mostOpen = Math.max(this.mostOpen, this.open);
@@ -134,7 +129,7 @@ export class FakeNodeLogs
     }
   }
 
-  #reach(record: InstanceRecord): NodeLog {
+  #reach(record: LogOwner): NodeLog {
     const nodeId = record.placement?.nodeId ?? record.home?.nodeId ?? '';
     if (this.#away.has(nodeId))
       throw new DroverError('DRV_NODE_DISCONNECTED', `node ${nodeId} is not connected`);

@@ -245,9 +245,11 @@ export class ControlPlane {
       ...(this.#options.limits !== undefined && { limits: this.#options.limits }),
       installation:
         this.#options.adaptInstallation?.(fakeInstallation(node), node.nodeId) ?? fakeInstallation(node),
-      checkPort: async (port) => {
+      checkPort: async (port, protocol) => {
         await this.#options.beforePortCheck?.();
-        return node.foreignPorts.has(port) ? { free: false, protocol: 'tcp' } : { free: true };
+        return node.foreignPorts.has(port)
+          ? { free: false, protocol: protocol === 'udp' ? 'udp' : 'tcp' }
+          : { free: true };
       },
       ...(this.#options.servicesOf !== undefined && { services: this.#options.servicesOf(node.nodeId) }),
       ...(masters !== undefined && { masters }),

@@ -1,5 +1,5 @@
 /** Placement without shortlists: it looks at every node, ports included. The shortlists must give the same answers. */
-import { candidateOf, questionOf, withPort } from '../../../controllers/master/placement/candidates.js';
+import { candidateOf, questionOf, withPorts } from '../../../controllers/master/placement/candidates.js';
 import {
   type Candidate,
   checkConditions,
@@ -9,6 +9,7 @@ import {
 import type { Refusal, ShortlistSources } from '../../../controllers/master/placement/shortlist.js';
 import { isBefore, rankOf } from '../../../controllers/master/placement/shortlist-entry.js';
 import type { Configuration, PlacementOrder } from '../../../src/model/configuration.js';
+import type { NamedPort } from '../../../src/model/fields/ports.js';
 
 interface PlainAnswer {
   readonly choice: Candidate | undefined;
@@ -42,12 +43,12 @@ export function plainAnswer(
 export function plainAnswerNow(
   sources: ShortlistSources,
   configuration: Configuration,
-  home: (NonNullable<Needs['home']> & { readonly port: number | null }) | null,
+  home: (NonNullable<Needs['home']> & { readonly ports: readonly NamedPort[] }) | null,
 ): PlainAnswer {
   const question = questionOf(configuration);
   const candidates = [...sources.nodes.entries()].map(([nodeId, { value }]) =>
-    withPort(sources, question, candidateOf(sources, question, value), {
-      port: home?.nodeId === nodeId ? home.port : null,
+    withPorts(sources, question, candidateOf(sources, question, value), {
+      ports: home?.nodeId === nodeId ? home.ports : [],
     }),
   );
   return plainAnswer({ ...question, home }, candidates, configuration.placement);

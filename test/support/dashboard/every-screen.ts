@@ -27,5 +27,6 @@ export function everyScreen(names: {
     `templates/${names.template}`,
     'access/sessions',
     'access/audit',
+    'wall?view=one',
   ];
 }

@@ -9,6 +9,7 @@ const TEMPLATE_LISTS = ['allOf', 'oneOf'];
 const TABLES = [
   ['configuration.md', '| field | default | meaning and limits |', ['']],
   ['configuration.md', '| field | meaning |', ['']],
+  ['configuration.md', '| field of a port |', ['ports.']],
   ['configuration.md', '| field of `readiness` |', ['readiness.']],
   ['configuration.md', '"strategy": "rolling", "maxSurge": 1,', ['update.']],
   ['starts.md', '| field of `fileEdits` |', ['fileEdits.']],

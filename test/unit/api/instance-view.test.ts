@@ -1,19 +1,26 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { InstanceView } from '../../../src/api/routes/instances/instance-view.js';
+import type { EventRecord } from '../../../src/model/event.js';
 import { toInstanceInfo } from '../../../src/model/instance.js';
+import { PREFIX } from '../../../src/store/keys.js';
 import { ApiWorld, instanceRecord, instanceStatus } from '../../support/api/api-world.js';
+import { until } from '../../support/until.js';
 
 let world: ApiWorld;
 let view: InstanceView;
 
 beforeEach(async () => {
   world = await new ApiWorld().start();
-  view = new InstanceView({ instances: world.instances, beats: world.beats });
+  view = new InstanceView(world);
 });
 afterEach(async () => {
   view.close();
   await world.stop();
 });
+
+const REMOVED: Omit<EventRecord, 'node' | 'instances'> = {
+  ...{ kind: 'removed', at: 1, until: 1, count: 2, configuration: 'lobby', detail: null, by: null },
+};
 
 const listText = (of = view): string => Buffer.concat(of.list()).toString();
 const list = (): { id: string; lastHeartbeat: number }[] => JSON.parse(listText());
@@ -163,8 +170,17 @@ describe('the list', () => {
 
   it('takes what the mirror held before the view was made', async () => {
     await world.putInstance(instanceRecord({ id: 'aaaaaa' }));
-    const later = new InstanceView({ instances: world.instances, beats: world.beats });
+    const later = new InstanceView(world);
     expect(listText(later)).toBe(listText());
     later.close();
+  });
+
+  it('knows where the log of an instance lies that was removed before the view was made', async () => {
+    const value = { ...REMOVED, node: 'ams-1', instances: ['aaaaaa', 'bbbbbb'] };
+    await world.store.transact([{ do: 'put', key: `${PREFIX.events}000000000001`, value }]);
+    await until(() =>
+      expect(view.withLog('bbbbbb')).toEqual({ id: 'bbbbbb', home: { nodeId: 'ams-1', port: null } }),
+    );
+    expect(() => view.withLog('cccccc')).toThrow('there is no');
   });
 });

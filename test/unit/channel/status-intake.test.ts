@@ -119,6 +119,20 @@ describe('the intake of reports', () => {
     expect(status()).toMatchObject({ state: 'ONLINE', hasBeenReady: true });
   });
 
+  it('takes a run for ready by a check that it got while it runs only once its node judges by that check', async () => {
+    const readiness = { logLine: 'Done' };
+    const content = configurationSchema.parse({ name: 'lobby', command: 'x', runtime: 'process', readiness });
+    await state.revisions.until(
+      await store.transact([{ do: 'put', key: revisionKey('checked'), value: content }]),
+    );
+    const up = withStatus(instanceRecord(ID).status, { state: 'ONLINE', pid: 41, hasBeenReady: false });
+    await put({ revision: 'checked', status: up });
+    await intake.take('alpha', [report({ pid: 41, revision: 'before', warning: 'it left a file' })]);
+    expect(status()).toMatchObject({ state: 'ONLINE', hasBeenReady: false, warning: 'it left a file' });
+    await intake.take('alpha', [report({ pid: 41, revision: 'checked', warning: 'it left a file' })]);
+    expect(status()).toMatchObject({ state: 'ONLINE', hasBeenReady: true });
+  });
+
   it('ignores what a node says of instances that it does not hold, or that nobody knows', async () => {
     await put();
     await intake.take('beta', [

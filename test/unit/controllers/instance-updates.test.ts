@@ -98,6 +98,15 @@ it('holds the RAM and CPU of the former run until its end is reported, where the
   expect(recordNow()).toMatchObject({ ramMB: 300, cpu: 30, status: { awaitsRestart: true } });
 });
 
+it('leaves a live content what the former run holds, until its end is reported', async () => {
+  await putInForce({ ramMB: 100 });
+  await put({ placement: placedOn('alpha'), ramMB: 300, status: status({ state: 'ONLINE', pid: 7 }) });
+  await updates.update('old1aa');
+  const revision = await putInForce({ ramMB: 100, stopTimeoutSeconds: 3 });
+  await updates.update('old1aa');
+  expect(recordNow()).toMatchObject({ revision, ramMB: 300, status: { awaitsRestart: true } });
+});
+
 it.each<[string, Partial<InstanceRecord>]>([
   ['is stopped', { desired: { goal: 'stop', restartToken: 3 }, placement: placedOn('alpha') }],
   ['waits for a place', { desired: { goal: 'run', restartToken: 3 } }],

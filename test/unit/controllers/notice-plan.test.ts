@@ -1,13 +1,7 @@
 /** Which event a webhook tells next, and when. */
 import { describe, expect, it } from 'vitest';
 import { recordOf } from '../../../controllers/master/events/plan.js';
-import {
-  failed,
-  LOOK_EVERY_MS,
-  type NoticeFacts,
-  plan,
-  settled,
-} from '../../../controllers/master/notice/plan.js';
+import { failed, type NoticeFacts, plan, settled } from '../../../controllers/master/notice/plan.js';
 import type { EventRecord, NewEvent } from '../../../src/model/event.js';
 import { type NoticeRecord, type Webhook, webhookSchema } from '../../../src/model/webhook.js';
 
@@ -22,8 +16,8 @@ const numbered = (...events: EventRecord[]): NoticeFacts['events'] =>
 
 /** The steps as text, and the time until the next look. */
 function decide(record: NoticeRecord | undefined, events: NoticeFacts['events'], hook = hookOf()): string {
-  const { steps, recheckInMs } = plan({ hooks: [{ name: 'ops', hook, record }], events, at: NOW });
-  const [step] = steps.flat();
+  const { steps, recheckInMs } = plan({ hook, record, events, at: NOW });
+  const [step] = steps;
   if (step === undefined) return `wait ${recheckInMs}`;
   const [told] = step.tell ?? [];
   const { cursor, lost } = step.record;
@@ -45,7 +39,7 @@ describe('the plan of the notices', () => {
     ['tells the first event that is left', 'tell 2', settled(idOf(1), 0), numbered(crash(9000), crash(9000))],
     ['lets an event gather equal ones', 'wait 4000', begun, numbered(crash(1000))],
     ['tells at once where asked to', 'tell 1', begun, numbered(crash(0)), { minSeconds: 0 }],
-    ['looks at the files when there is nothing to tell', `wait ${LOOK_EVERY_MS}`, begun, []],
+    ['waits for an event', 'wait undefined', begun, []],
     ['skips other kinds', 'tell 2', begun, numbered(crash(9000, { kind: 'up' }), crash(9000))],
     [
       'passes over what it is not to tell, so that a wider file tells nothing old',
@@ -55,7 +49,7 @@ describe('the plan of the notices', () => {
     ],
     [
       'keeps the number of its tries over what it is not to tell',
-      `wait ${LOOK_EVERY_MS}`,
+      'wait undefined',
       failed(begun, idOf(1), 'no', NOW),
       [[idOf(2), crash(9000, { kind: 'up' })]],
     ],

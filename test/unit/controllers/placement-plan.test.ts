@@ -8,7 +8,11 @@ import {
 } from '../../../controllers/master/placement/conditions.js';
 import { type PlacementFacts, plan } from '../../../controllers/master/placement/plan.js';
 import type { PlacementOrder } from '../../../src/model/configuration.js';
+import { portNeedsOf } from '../../../src/model/fields/ports.js';
 import { plainAnswer } from '../../support/control-plane/plain-placement.js';
+
+const at = (port: number) => ({ name: 'main', port, protocol: 'both' as const });
+const [MAIN = expect.fail('there is one')] = portNeedsOf({ availablePorts: { min: 30000, max: 30009 } });
 
 function node(nodeId: string, fields: Partial<Candidate> = {}): Candidate {
   return {
@@ -25,7 +29,8 @@ function node(nodeId: string, fields: Partial<Candidate> = {}): Candidate {
     maxCpu: 400,
     siblings: 0,
     hostAddress: '10.0.0.1',
-    port: 30000,
+    ports: [at(30000)],
+    lacks: undefined,
     busyPorts: 0,
     ...fields,
   };
@@ -43,7 +48,7 @@ function decide(
     runtime: 'tmux',
     ramMB: 2048,
     cpu: 100,
-    ports: ports ?? { min: 30000, max: 30009 },
+    ports: ports ?? [MAIN],
     allowedNodes: [],
     home,
   };
@@ -79,10 +84,10 @@ describe('the plan of placement', () => {
     ['version', { unknownFields: ['after'] }, '1 of an older version of Drover (without after)'],
     ['ram', { freeRamMB: 512 }, '1 short of RAM (need 2048 MB, free 512 MB)'],
     ['cpu', { freeCpu: 50 }, '1 short of CPU (need 100, free 50; 100 = one core)'],
-    ['port', { port: undefined }, '1 without a free port in 30000-30009'],
+    ['port', { lacks: MAIN }, '1 without a free port in 30000-30009'],
     [
       'port',
-      { port: undefined, busyPorts: 4 },
+      { lacks: MAIN, busyPorts: 4 },
       '1 without a free port in 30000-30009 (4 of them held by other programs)',
     ],
   ])('says when the only node fails the condition %s', (code, fields, words) => {
@@ -139,7 +144,7 @@ describe('the plan of placement', () => {
 
   it('takes exactly what is left, and no port where none is asked for', () => {
     expect(decide([node('alpha', { freeRamMB: 2048, freeCpu: 100 })])).toEqual(['place on alpha:30000']);
-    expect(decide([node('alpha', { port: null })])).toEqual(['place on alpha:null']);
+    expect(decide([node('alpha', { ports: [] })])).toEqual(['place on alpha:null']);
   });
 
   it('prefers its old node, then the fewest siblings, then the most free RAM share, then the node id', () => {
@@ -194,8 +199,10 @@ describe('the plan of placement', () => {
   });
 
   it('changes a busy port for another on the same node, and leaves the word to the node when there is none', () => {
-    expect(decide([node('alpha', { port: 30004 })], { task: 'move' })).toEqual(['place on alpha:30004']);
-    expect(decide([node('alpha', { port: undefined })], { task: 'move' })).toEqual([]);
+    expect(decide([node('alpha', { ports: [at(30004)] })], { task: 'move' })).toEqual([
+      'place on alpha:30004',
+    ]);
+    expect(decide([node('alpha', { lacks: MAIN })], { task: 'move' })).toEqual([]);
     expect(decide([node('alpha')], { task: 'move', templateProblems: ['gone by now'] })).toEqual([
       'place on alpha:30000',
     ]);
@@ -212,7 +219,7 @@ describe('what one node says', () => {
     runtime: 'tmux',
     ramMB: 2048,
     cpu: 100,
-    ports: { min: 30000, max: 30009 },
+    ports: [MAIN],
     allowedNodes: ['beta', 'gamma', 'delta', 'epsilon'],
     home: { nodeId: 'beta', isBinding: true },
   };
@@ -250,11 +257,11 @@ describe('what one node says', () => {
     [tell({ freeRamMB: -5, maxRamMB: 4096 }), 'ram: needs 2048 MB of RAM, 0 MB of 4096 MB free'],
     [tell({ freeCpu: 50 }), 'cpu: needs 100 units of CPU, 50 of 400 free (100 = one core)'],
     [
-      tell({ port: undefined, busyPorts: 4 }),
+      tell({ lacks: MAIN, busyPorts: 4 }),
       'port: has no free port in 30000-30009 (4 of them held by other programs)',
     ],
     [tell({}), 'fits: fits: needs 2048 MB of RAM, 8192 MB of 8192 MB free, port 30000'],
-    [tell({ port: null }), 'fits: fits: needs 2048 MB of RAM, 8192 MB of 8192 MB free'],
+    [tell({ ports: [] }), 'fits: fits: needs 2048 MB of RAM, 8192 MB of 8192 MB free'],
   ])('says %s', (said, expected) => {
     expect(said).toBe(expected);
   });

@@ -815,6 +815,7 @@ describe('the report of the process supervisor', () => {
     expect(reportOf(factsOf({ ...fields, ...wanted('run', 3) }))).toEqual({
       id: ID,
       restartToken: 3,
+      revision: 'f00',
       state: 'ONLINE',
       reason: null,
       message: null,

@@ -17,7 +17,8 @@ const FIT: NonNullable<PlacementFacts['choice']> = {
   maxCpu: 100,
   siblings: 0,
   hostAddress: '10.0.0.1',
-  port: null,
+  ports: [],
+  lacks: undefined,
   busyPorts: 0,
 };
 

@@ -235,6 +235,16 @@ describe('a change of an instance wakes', () => {
       PLACE_FREED,
     ],
     [
+      'what waits for a place: its former run has given back the RAM that its content does not ask for',
+      putInstance('up1aaa', up('alpha', { ramMB: instanceRecord('up1aaa').ramMB - 1 })),
+      PLACE_FREED,
+    ],
+    [
+      'what waits for a place, because less is free: it takes a content that asks for more RAM',
+      putInstance('up1aaa', up('alpha', { ramMB: instanceRecord('up1aaa').ramMB + 1 })),
+      ['waiting all +50'],
+    ],
+    [
       'cleanup: it is to be removed',
       putInstance('up1aaa', up('alpha', goal('remove'))),
       ['drain beta +50', 'instance-cleanup instances/up1aaa', 'minimum-service lobby +20'],

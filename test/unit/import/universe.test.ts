@@ -97,7 +97,26 @@ it.each<[what: string, input: object, expected: object, said: readonly string[]]
     {},
     ['changed environmentVariables: A (%TAILSCALE_IP%)'],
   ],
-  ['more ports', { additionalPorts: [{ port: 1 }] }, {}, ['left additionalPorts']],
+  [
+    'more ports',
+    {
+      additionalPorts: [
+        { port: 27_016, protocol: 'UDP', name: 'Query Port' },
+        { port: 9000 },
+        { port: 9001, name: 'main' },
+        { port: 9002, name: 'Query Port' },
+      ],
+    },
+    {
+      ports: {
+        'query-port': { min: 27_016, max: 27_016, protocol: 'udp' },
+        'port-9000': { min: 9000, max: 9000, protocol: 'tcp' },
+        'port-9001': { min: 9001, max: 9001, protocol: 'tcp' },
+        'port-9002': { min: 9002, max: 9002, protocol: 'tcp' },
+      },
+    },
+    ['changed additionalPorts'],
+  ],
   ['no more ports', { additionalPorts: [] }, {}, []],
   ['fields that nobody knows', { color: 'red' }, {}, ['left color']],
 ])('maps %s', (_what, input, expected, expectedSaid) => {

@@ -194,9 +194,13 @@ describe('pruning', () => {
       fs.utimesSync(join(path, '000000000001.log'), index, index);
     }
     fs.mkdirSync(join(root, 'not an id'));
-    expect(await pruneLogs(root, new Set(['aaaaaa']), 2)).toEqual(['bbbbbb']);
+    const day = 86_400_000;
+    const existing = new Set(['aaaaaa']);
+    expect(await pruneLogs(root, existing, day, { logs: 2, bytes: 6 })).toEqual([]);
+    expect(await pruneLogs(root, existing, day + 1001, { logs: 2, bytes: 6 })).toEqual(['bbbbbb']);
     expect(fs.readdirSync(root).sort()).toEqual(['aaaaaa', 'cccccc', 'dddddd', 'not an id']);
-    expect(await pruneLogs(join(root, 'nowhere'), new Set())).toEqual([]);
+    expect(await pruneLogs(root, existing, day, { logs: 1, bytes: 3 })).toEqual(['cccccc']);
+    expect(await pruneLogs(join(root, 'nowhere'), existing, day)).toEqual([]);
   });
 });
 

@@ -31,6 +31,7 @@ const OTHER: { readonly [Field in keyof Required<Input>]: NonNullable<Input[Fiel
   nodes: ['node-7'],
   hostAddress: '10.0.0.7',
   availablePorts: { min: 7000, max: 7007 },
+  ports: { seven: { min: 7017, max: 7027 } },
   minimumServiceCount: 7,
   maximumServiceCount: 7,
   environmentVariables: { SEVEN: '7' },

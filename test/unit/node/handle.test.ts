@@ -135,7 +135,7 @@ describe('a change of the phase', () => {
 
 it('goes through a start, a crash and the next start', () => {
   const prepared = withDirectory(handle({ run: 3 }), 'prepared');
-  const asked = start(prepared, 30_000, 5);
+  const asked = start(prepared, { port: 30_000 }, 5);
   expect(asked).toMatchObject({ run: 4, port: 30_000, begunAt: 5, phase: starting() });
   const crashed = ended(up(asked, PROCESS, 7), LATER);
   expect([isAlive(crashed), crashed.phase]).toEqual([true, remaining({ next: LATER })]);

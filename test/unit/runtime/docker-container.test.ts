@@ -126,6 +126,14 @@ describe('the container of a start', () => {
       '25565/tcp': [{ HostPort: '25565' }],
       '25565/udp': [{ HostPort: '25565' }],
     });
+    const ports = [
+      { name: 'query', port: 25_566, protocol: 'udp' as const },
+      { name: 'voice', port: 25_565, protocol: 'udp' as const },
+    ];
+    expect(optionsOf({ port: 25_565, ports }).HostConfig?.PortBindings).toEqual({
+      ...published.HostConfig?.PortBindings,
+      '25566/udp': [{ HostPort: '25566' }],
+    });
     expect(optionsOf({ port: 25_565 }, 'host').HostConfig?.PortBindings).toEqual({});
     expect(optionsOf({ port: null }).ExposedPorts).toEqual({});
   });

@@ -1,5 +1,6 @@
 /** `/instances/{id}/details`: everything that is known of one instance. */
 import { z } from 'zod';
+import { namedPortsSchema } from '../../../model/fields/ports.js';
 import {
   heartbeatOf,
   type InstanceRecord,
@@ -24,6 +25,7 @@ const usageSchema = z.object({
 export const instanceDetailsSchema = instanceInfoSchema.extend({
   desired: z.string().describe('run or stop'),
   static: z.boolean(),
+  namedPorts: namedPortsSchema.describe('what `ports` says, one by one'),
   templates: z
     .array(
       z.object({
@@ -80,6 +82,7 @@ export async function detailsOf(
     ...toInstanceInfo(record, heartbeatOf(record, needs.beats.lastBeatAt(record.placement?.nodeId ?? ''))),
     desired: record.desired.goal,
     static: record.static,
+    namedPorts: record.placement?.ports ?? [],
     templates: await Promise.all(placed.map((template) => versionOf(template, record, needs))),
     isRevisionCurrent: inForce === undefined ? null : inForce.hash === record.revision,
     usage: needs.usageOf(record.id) ?? null,

@@ -5,6 +5,8 @@
 
 import type { Access } from '../../../access/access.js';
 import type { BeatBook } from '../../../channel/master/beat-book.js';
+import type { LogOwner } from '../../../channel/services/instance-streams.js';
+import type { EventRecord } from '../../../model/event.js';
 import {
   heartbeatOf,
   type InstanceInfo,
@@ -25,7 +27,7 @@ const CLOSE = Buffer.from(']');
 /** The end of an id after which a piece of the list ends: 1 of 216 ids has it, so a piece is about 100 kB. */
 const LAST_OF_PIECE = /[a-f]a$/;
 
-/** How many removed instances are known. A node keeps the logs of the last 100. */
+/** How many removed instances are known. */
 const MOST_REMOVED = 1000;
 
 /** A visible instance. It is encoded at the first question for it. */
@@ -58,11 +60,13 @@ interface Piece {
 
 interface InstanceViewOptions {
   readonly instances: MirrorReader<InstanceRecord>;
+  readonly events: MirrorReader<EventRecord>;
   /** `tick` grows with every beat. An encoded heartbeat is right as long as `tick` is the same. */
   readonly beats: Pick<BeatBook, 'lastBeatAt' | 'tick'>;
 }
 
 export class InstanceView {
+  readonly #events: InstanceViewOptions['events'];
   readonly #beats: InstanceViewOptions['beats'];
   readonly #unsubscribe: () => void;
   readonly #slots = new Map<string, Slot>();
@@ -77,7 +81,8 @@ export class InstanceView {
   #pieces: readonly Piece[] = [];
   #tick = 0;
 
-  constructor({ instances, beats }: InstanceViewOptions) {
+  constructor({ instances, events, beats }: InstanceViewOptions) {
+    this.#events = events;
     this.#beats = beats;
     for (const [id, { value }] of instances.entries()) this.#take(id, value);
     this.#unsubscribe = instances.onChange((id, after) => this.#take(id, after?.value));
@@ -96,11 +101,16 @@ export class InstanceView {
   }
 
   /**
-   * As `visible`, and the last record of an instance that was removed since this master started: its node keeps the
-   * log for a while.
+   * As `visible`, and what is known of an instance that was removed: its node keeps the log for a while. The
+   * events name the node of an instance that was removed before this master started.
    */
-  withLog(id: string): InstanceRecord {
-    return this.#removed.get(id) ?? this.visible(id);
+  withLog(id: string): LogOwner {
+    const known = this.#removed.get(id) ?? this.record(id);
+    if (known !== undefined) return known;
+    const events = [...this.#events.entries()].map(([, { value }]) => value);
+    const told = events.findLast(({ kind, instances }) => kind !== 'moved' && instances.includes(id));
+    if (told?.node == null) throw unknownInstance(id);
+    return { id, home: { nodeId: told.node, port: null } };
   }
 
   /** The encoded InstanceInfo; undefined like `record`. */

@@ -63,14 +63,14 @@ export const leftDirectoryRoutes: readonly Route[] = [
     answers: { 201: { description: 'the instance', schema: instanceInfoSchema } },
     handle: async ({ params: { id }, body: { configurationName: wanted }, request }, needs, reply) => {
       if (wanted !== undefined && !seesConfiguration(request, wanted)) throw unknownConfiguration(wanted);
-      const { nodeId, configurationName, port } = await find(needs, id, request);
+      const { nodeId, configurationName, port, ports } = await find(needs, id, request);
       const name = wanted ?? configurationName;
       if (name === null)
         throw new DroverError(
           'DRV_ADOPTION_REFUSED',
           `node ${nodeId} does not know which configuration directory ${id} belonged to: name it`,
         );
-      const record = await needs.led().creations.adopt(name, { id, home: { nodeId, port } });
+      const record = await needs.led().creations.adopt(name, { id, home: { nodeId, port, ports } });
       request.subject = `${record.id} of ${record.configurationName}`;
       reply.code(201);
       return toInstanceInfo(record);

@@ -14,11 +14,17 @@ import './editor.css';
 export interface CodeEditorProps extends Omit<EditorOptions, 'parent' | 'original'> {
   /** The line that gets the cursor and the focus. A new object moves the cursor again, even to the same line. */
   readonly goTo?: { readonly line: number | null; readonly column: number | null } | null;
+  readonly generation: number;
 }
 
-/** An editor. It owns its text once it is shown: to show another `text`, give it another `key`. */
-export function CodeEditor({ goTo = null, ...options }: CodeEditorProps) {
+/** An editor. It owns its text once it is shown: to show another `text`, give it another `generation`. */
+export function CodeEditor({ goTo = null, generation, ...options }: CodeEditorProps) {
   const { element, view, state } = useEditor(options);
+  useEffect(() => {
+    const { current: editor } = view;
+    const changes = { from: 0, to: editor?.state.doc.length ?? 0, insert: options.text };
+    if (editor?.state.doc.toString() !== options.text) editor?.dispatch({ changes });
+  }, [generation, view]);
   useEffect(() => {
     const editor = view.current;
     if (goTo === null || editor === null) return;

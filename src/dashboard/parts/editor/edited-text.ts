@@ -19,7 +19,7 @@ export class EditedText {
   readonly #base;
   readonly #text;
   readonly #generation = signal(0);
-  /** A number that rises when the editor has to be made again, with another text. */
+  /** A number that rises when the editor has to show another text than the one typed into it. */
   readonly generation: ReadonlySignal<number> = this.#generation;
   readonly #isKept = signal(true);
   /** False when the browser could not keep the draft. */
@@ -58,6 +58,12 @@ export class EditedText {
   type(text: string): void {
     this.#text.value = text;
     this.#keep();
+  }
+
+  /** As `type`, for a text that was made beside the editor. */
+  put(text: string): void {
+    this.type(text);
+    this.#generation.value++;
   }
 
   /**

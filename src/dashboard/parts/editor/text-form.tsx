@@ -10,7 +10,7 @@ import { type Editing, useUnsavedWarning } from './editing.js';
 
 interface TextFormProps {
   readonly editing: Editing;
-  readonly editor: Omit<CodeEditorProps, 'text' | 'onChange' | 'onSave'>;
+  readonly editor: Omit<CodeEditorProps, 'generation' | 'text' | 'onChange' | 'onSave'>;
   /** The name of the text in messages. */
   readonly name: string;
   /** True when somebody else has changed the text while this person was typing. */
@@ -63,7 +63,7 @@ export function TextForm(props: TextFormProps) {
         </div>
       )}
       <CodeEditor
-        key={edited.generation.value}
+        generation={edited.generation.value}
         {...editor}
         text={edited.text.peek()}
         onChange={(typed) => edited.type(typed)}

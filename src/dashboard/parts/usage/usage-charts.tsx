@@ -5,7 +5,7 @@
 import { useSignal } from '@preact/signals';
 import type { ShownUsage } from '../../../api/routes/usage-routes.js';
 import { useGot, useRound, useServices } from '../../services/services.js';
-import { bytes, count } from '../amounts.js';
+import { BYTES_IN_MB, bytes, count } from '../amounts.js';
 import { Select } from '../form.js';
 import { Lazy } from '../lazy.js';
 import { Empty, Failure } from '../notes.js';
@@ -17,11 +17,10 @@ import './usage.css';
 const MEASURES = ['cpuPercent', 'memoryBytes', 'players'] as const;
 export type Measure = (typeof MEASURES)[number];
 const TABLE_ROWS = 20;
-const MB = 1024 * 1024;
 const MOST_MARKS_NAMED = 4;
 
 /** The least height of each scale, so that noise near zero does not look like load. */
-const LEAST: Readonly<Record<Measure, number>> = { cpuPercent: 5, memoryBytes: 16 * MB, players: 1 };
+const LEAST: Readonly<Record<Measure, number>> = { cpuPercent: 5, memoryBytes: 16 * BYTES_IN_MB, players: 1 };
 const TEXT_OF: Readonly<Record<Measure, (value: number) => string>> = {
   cpuPercent: text.percent,
   memoryBytes: (value) => (value === 0 ? '0' : bytes(value)),

@@ -7,7 +7,7 @@ import { Badge } from '../../parts/state-badge.js';
 import { AskedTable, type TableColumn } from '../../parts/table/table.js';
 import { Time } from '../../parts/time.js';
 import { useGot, useServices } from '../../services/services.js';
-import { LastUse } from './last-use.js';
+import { LAST_USE } from './last-use.js';
 import { text } from './text.js';
 
 const COLUMNS: readonly TableColumn<ListedSession>[] = [
@@ -21,10 +21,7 @@ const COLUMNS: readonly TableColumn<ListedSession>[] = [
   },
   { label: text.key, cell: ({ key }) => key },
   { label: text.scope, cell: ({ scope }) => scope },
-  {
-    label: text.lastUse,
-    cell: ({ lastUsedAt, lastUsedFrom }) => <LastUse at={lastUsedAt} from={lastUsedFrom} />,
-  },
+  LAST_USE,
   { label: text.created, cell: ({ createdAt }) => <Time at={createdAt} /> },
   { label: text.endsUnused, cell: ({ endsAt }) => <Time at={endsAt} /> },
 ];

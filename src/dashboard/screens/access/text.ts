@@ -80,8 +80,7 @@ export const text = {
   when: 'When',
   who: 'Who',
   nobody: 'no valid key',
-  action: 'Action',
-  subject: 'What',
+  action: 'What happened',
   address: 'Address',
   terminal: 'terminal',
   reach: (shown: number, all: number, oldest: string) =>

@@ -1,12 +1,14 @@
 /** The actions on a configuration. Each that ends something says what it will do before it does it. */
 import { useSignal } from '@preact/signals';
+import type { InstanceInfo } from '../../../model/instance.js';
 import { surplusOf } from '../../../model/plain/surplus.js';
 import type { ConfigurationContent } from '../../../operations/configuration-content.js';
 import type { Topics } from '../../../watch-client/topics.js';
 import { apiPath } from '../../api/api-client.js';
-import { Button } from '../../parts/button.js';
-import { Confirm, ConfirmButton, DialogButton, FormDialog } from '../../parts/dialog.js';
+import { Button, ButtonLink } from '../../parts/button.js';
+import { ConfirmButton, DialogButton, FormDialog } from '../../parts/dialog.js';
 import { TextInput, Tick } from '../../parts/form.js';
+import { hrefOf } from '../../router/place.js';
 import { useEntries, useServices } from '../../services/services.js';
 import { CreateDialog } from './create.js';
 import type { ConfigurationRow } from './rows.js';
@@ -20,14 +22,26 @@ interface ActionsProps {
 const MOST_NAMES = 200;
 const MOST_INSTANCES = 100_000;
 
-export function Actions(props: ActionsProps) {
-  const { api, session, toasts } = useServices();
-  const { name } = props.entry;
-  const names = useOwnNames(name);
+export function Actions({ rows, entry }: ActionsProps) {
+  const { api, router, session, toasts } = useServices();
+  const { name, revision, file } = entry;
+  const own = [...useEntries('instances').values()].filter((one) => one.configurationName === name);
+  const more = own.length > MOST_NAMES ? [text.removedMore(own.length - MOST_NAMES)] : [];
+  const names = [...own.slice(0, MOST_NAMES).map(({ id }) => id), ...more];
   const add = (): void =>
     void toasts.run(api.post('/instances', { body: { configurationName: name } }), () => text.added(name));
+  const restart = async (): Promise<void> => {
+    await api.post(`${apiPath('configurations', name)}/restart`);
+    toasts.done(text.restarted(name));
+  };
+  const remove = async (): Promise<void> => {
+    await api.delete(apiPath('configurations', name), { headers: { 'if-match': `"${revision}"` } });
+    toasts.done(text.removed(name));
+    router.go(['configurations']);
+  };
   return (
     <>
+      <ButtonLink href={hrefOf(['wall'], { configuration: name, view: 'one' })}>{text.log}</ButtonLink>
       {session.can('OPERATE') && (
         <>
           <Button onPress={add}>{text.add}</Button>
@@ -36,43 +50,44 @@ export function Actions(props: ActionsProps) {
             explanation={text.restartExplanation}
             names={names}
             action={text.restart}
-            onConfirm={async () => {
-              await api.post(`${apiPath('configurations', name)}/restart`);
-              toasts.done(text.restarted(name));
-            }}
+            onConfirm={restart}
           />
         </>
       )}
       {session.can('CONFIGURE') && (
         <>
-          <DialogButton
-            dialog={(onClose) => <CreateDialog rows={props.rows} copyOf={name} onClose={onClose} />}
-          >
+          <DialogButton dialog={(onClose) => <CreateDialog rows={rows} copyOf={name} onClose={onClose} />}>
             {text.duplicate}
           </DialogButton>
-          <DialogButton dialog={(onClose) => <Scale {...props} onClose={onClose} />}>
+          <DialogButton dialog={(onClose) => <Scale entry={entry} own={own} onClose={onClose} />}>
             {text.scale}
           </DialogButton>
-          <DialogButton kind="risky" dialog={(onClose) => <Remove {...props} onClose={onClose} />}>
-            {text.remove}
-          </DialogButton>
+          <ConfirmButton
+            title={text.removeTitle(name)}
+            explanation={text.removeExplanation(own.length)}
+            names={own.length === 0 ? [file] : names}
+            action={text.remove}
+            isDanger
+            onConfirm={remove}
+          />
         </>
       )}
     </>
   );
 }
 
-type DialogProps = ActionsProps & { readonly onClose: () => void };
+interface ScaleProps extends Pick<ActionsProps, 'entry'> {
+  readonly own: readonly InstanceInfo[];
+  readonly onClose: () => void;
+}
 
-function Scale({ entry: { name, configuration }, onClose }: DialogProps) {
+function Scale({ entry: { name, configuration }, own, onClose }: ScaleProps) {
   const { api, session, toasts } = useServices();
   const wanted = useSignal(String(configuration.minimumServiceCount));
   const fault = faultOf(wanted.value, configuration.maximumServiceCount);
   const doesEnd = useSignal(false);
-  const own = [...useEntries('instances').values()].filter(
-    ({ configurationName, state }) => configurationName === name && state !== 'STOPPED',
-  );
-  const surplus = fault === null ? surplusOf(own, Number(wanted.value)) : [];
+  const started = own.filter(({ state }) => state !== 'STOPPED');
+  const surplus = fault === null ? surplusOf(started, Number(wanted.value)) : [];
   const scale = async (): Promise<void> => {
     const count = Number(wanted.value);
     const path = apiPath('configurations', name);
@@ -110,33 +125,4 @@ function faultOf(wanted: string, most: number | undefined): string | null {
   const count = Number(wanted);
   if (!/^\d+$/.test(wanted.trim()) || count > MOST_INSTANCES) return text.scaleWrong;
   return most !== undefined && count > most ? text.scaleOver(most) : null;
-}
-
-/** The ids of the instances of a configuration, as many as a dialog shows. */
-function useOwnNames(name: string): string[] {
-  const own = [...useEntries('instances').values()].filter((one) => one.configurationName === name);
-  const more = own.length > MOST_NAMES ? [text.removedMore(own.length - MOST_NAMES)] : [];
-  return [...own.slice(0, MOST_NAMES).map(({ id }) => id), ...more];
-}
-
-function Remove({ entry: { name, revision, file }, onClose }: DialogProps) {
-  const { api, toasts, router } = useServices();
-  const names = useOwnNames(name);
-  const count = [...useEntries('instances').values()].filter((one) => one.configurationName === name).length;
-  const remove = async (): Promise<void> => {
-    await api.delete(apiPath('configurations', name), { headers: { 'if-match': `"${revision}"` } });
-    toasts.done(text.removed(name));
-    router.go(['configurations']);
-  };
-  return (
-    <Confirm
-      title={text.removeTitle(name)}
-      explanation={text.removeExplanation(count)}
-      names={count === 0 ? [file] : names}
-      action={text.remove}
-      isDanger
-      onConfirm={remove}
-      onClose={onClose}
-    />
-  );
 }

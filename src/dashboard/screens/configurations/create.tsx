@@ -42,17 +42,15 @@ export function CreateDialog({ rows, copyOf, onClose }: CreateProps) {
         isMono
         hasFocus
       />
-      {copyOf === undefined && (
-        <Choice
-          label={text.createFrom}
-          hint={text.createHint}
-          value={from}
-          options={[
-            ...Object.entries(text.examples).map(([value, label]) => ({ value, label })),
-            ...there.map((one) => ({ value: COPY + one, label: text.copyOf(one) })),
-          ]}
-        />
-      )}
+      <Choice
+        label={text.createFrom}
+        hint={text.createHint}
+        value={from}
+        options={[
+          ...Object.entries(text.examples).map(([value, label]) => ({ value, label })),
+          ...there.map((one) => ({ value: COPY + one, label: text.copyOf(one) })),
+        ]}
+      />
     </FormDialog>
   );
 }

@@ -55,7 +55,7 @@ export function HistoryTab({ name, keys }: HistoryTabProps) {
           <DialogButton
             dialog={(onClose) => (
               <RollBack
-                pair={{ name, from: inForce.number, to: content.number }}
+                {...{ name, from: inForce.number, to: content.number }}
                 onDone={asked.again}
                 onClose={onClose}
               />
@@ -76,13 +76,12 @@ interface Pair {
   readonly to: number;
 }
 
-interface RollBackProps {
-  readonly pair: Pair;
+interface RollBackProps extends Pair {
   readonly onDone: () => void;
   readonly onClose: () => void;
 }
 
-function RollBack({ pair, onDone, onClose }: RollBackProps) {
+function RollBack({ onDone, onClose, ...pair }: RollBackProps) {
   const { api, toasts } = useServices();
   const { name, to } = pair;
   const reason = useSignal('');

@@ -11,19 +11,8 @@ import { text } from './text.js';
 import { useConfigurations } from './use-configurations.js';
 
 const COLUMNS: readonly Column<ConfigurationRow>[] = [
-  {
-    label: text.name,
-    width: 160,
-    grow: 1,
-    phone: 'first',
-    cell: ({ name }) => <bdi>{name}</bdi>,
-  },
-  {
-    label: text.state,
-    width: 190,
-    phone: 'second',
-    cell: ({ health }) => <HealthBadge health={health} />,
-  },
+  { label: text.name, width: 160, grow: 1, phone: 'first', cell: ({ name }) => <bdi>{name}</bdi> },
+  { label: text.state, width: 190, phone: 'second', cell: ({ health }) => <HealthBadge health={health} /> },
   {
     label: text.online,
     width: 110,
@@ -38,17 +27,8 @@ const COLUMNS: readonly Column<ConfigurationRow>[] = [
     isNumber: true,
     cell: ({ entry }) => (entry === null ? NOTHING : megabytes(entry.configuration.ramMB)),
   },
-  {
-    label: text.runtime,
-    width: 100,
-    cell: ({ entry }) => entry?.configuration.runtime ?? NOTHING,
-  },
-  {
-    label: text.file,
-    width: 140,
-    grow: 0.4,
-    cell: ({ entry }) => <bdi>{entry?.file ?? NOTHING}</bdi>,
-  },
+  { label: text.runtime, width: 100, cell: ({ entry }) => entry?.configuration.runtime ?? NOTHING },
+  { label: text.file, width: 140, grow: 0.4, cell: ({ entry }) => <bdi>{entry?.file ?? NOTHING}</bdi> },
   {
     label: text.note,
     width: 240,

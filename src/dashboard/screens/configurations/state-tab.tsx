@@ -68,7 +68,7 @@ function Ends({ name }: { readonly name: string }) {
 }
 
 function Content({ configuration, file }: { readonly configuration: Configuration; readonly file: string }) {
-  const { minimumServiceCount, maximumServiceCount, ramMB, cpu, availablePorts: ports } = configuration;
+  const { minimumServiceCount, maximumServiceCount, ramMB, cpu, availablePorts, ports = {} } = configuration;
   const { allOf, allInGroups, oneOf, oneInGroups } = configuration.templateInstallationConfig;
   const named = [...allOf, ...oneOf];
   const groups = [...allInGroups, ...oneInGroups];
@@ -83,7 +83,12 @@ function Content({ configuration, file }: { readonly configuration: Configuratio
         <Fact name={text.count}>{text.atLeast(minimumServiceCount, maximumServiceCount)}</Fact>
         <Fact name={text.runtime}>{configuration.runtime}</Fact>
         <Fact name={text.resources}>{`${megabytes(ramMB)}, ${cores(cpu)}`}</Fact>
-        <Fact name={text.ports}>{ports === undefined ? text.none : `${ports.min}–${ports.max}`}</Fact>
+        <Fact name={text.ports}>
+          {[
+            ...(availablePorts ? [`${availablePorts.min}–${availablePorts.max}`] : []),
+            ...Object.keys(ports),
+          ].join(', ') || text.none}
+        </Fact>
         <Fact name={text.templates}>
           {named.length + groups.length === 0 && text.none}
           {named.map(({ group, name }) => (

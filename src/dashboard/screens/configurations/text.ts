@@ -2,6 +2,15 @@
 import type { ShownRollout } from '../../../operations/rollouts/rollouts.js';
 import { count, plural } from '../../parts/amounts.js';
 
+/** The labels of the form, by the path of their field. */
+const FIELDS: Readonly<Record<string, string>> = {
+  minimumServiceCount: 'Instances, at least',
+  ramMB: 'RAM each, in MB',
+  'availablePorts.min': 'First port',
+  'availablePorts.max': 'Last port',
+  'readiness.logLine': 'Line that says it is ready',
+};
+
 export const text = {
   title: 'Configurations',
   name: 'Name',
@@ -32,6 +41,16 @@ export const text = {
   createFrom: 'Begin with',
   copyOf: (name: string) => `A copy of ${name}`,
   createGo: 'Write it',
+  form: {
+    label: 'Form',
+    noText: 'The form appears once the text is JSON.',
+    fields: FIELDS,
+    variables: 'Variables',
+    name: 'Name of a variable',
+    add: 'Add',
+    remove: 'Remove',
+    removeOf: (name: string) => `Remove ${name}`,
+  },
   examples: {
     game: 'A game server: port, line that says it is ready, stop command',
     web: 'A web server: port, readiness over HTTP',
@@ -61,6 +80,7 @@ export const text = {
   resetAll: 'Reset all to the file',
   wasReset: 'The file counts again.',
 
+  log: 'Log',
   add: 'New instance',
   added: (name: string) => `One more instance of ${name} is created.`,
   restart: 'Restart all',

@@ -44,6 +44,7 @@ function InstanceFacts({ instance }: { readonly instance: InstanceInfo }) {
           {node === undefined ? text.details.notPlaced : <a href={hrefOf(['nodes', node])}>{node}</a>}
         </Fact>
         <Fact name={text.details.address}>{address === '' ? NOTHING : <CopyValue value={address} />}</Fact>
+        {instance.ports !== undefined && <Fact name={text.details.ports}>{instance.ports}</Fact>}
         <Fact name={text.details.runtime}>{instance.runtime}</Fact>
         <Fact name={text.details.process}>
           {processPid === null ? text.details.noProcess : <CopyValue value={String(processPid)} />}
@@ -131,7 +132,7 @@ function Variable({ name, value }: { readonly name: string; readonly value: stri
 }
 
 function droverVariables(instance: InstanceInfo): (readonly [string, string])[] {
-  const { id, configurationName, wrapperNodeId = NOTHING, allocatedPort } = instance;
+  const { id, configurationName, wrapperNodeId = NOTHING, allocatedPort, ports = '' } = instance;
   return [
     ['DROVER_INSTANCE_ID', id],
     ['DROVER_CONFIGURATION', configurationName],
@@ -139,6 +140,9 @@ function droverVariables(instance: InstanceInfo): (readonly [string, string])[] 
     ...(allocatedPort === undefined
       ? []
       : [['DROVER_PORT', `${allocatedPort}`] as const, ['PORT', `${allocatedPort}`] as const]),
+    ...[...ports.matchAll(/(\S+)=(\d+)/g)].map(
+      ([, name = '', port = '']) => [`DROVER_PORT_${name.toUpperCase().replaceAll('-', '_')}`, port] as const,
+    ),
     ['DROVER_API_KEY', text.details.ownKey],
   ];
 }

@@ -14,7 +14,7 @@ export const text = {
   removedLog: 'Its node keeps the last lines of its log for a while. These are the last 1,000.',
   left: (id: string) => `Instance ${id} was removed.`,
   leftLog: (id: string, node: string | undefined) =>
-    `Below is what this page had loaded of its log. The rest is in logs/instances/${id}/ of ${node === undefined ? 'its node' : `node ${node}`}, until 100 more instances have been removed.`,
+    `Below is what this page had loaded of its log. The rest is in logs/instances/${id}/ of ${node === undefined ? 'its node' : `node ${node}`}, for a day or longer.`,
   tabs: {
     label: 'Parts of the instance',
     log: 'Log',
@@ -52,8 +52,7 @@ export const text = {
     copied: (value: number) => `${lines(value)} copied`,
     download: 'Download all of it',
     saveLoaded: 'Download what is loaded',
-    downloading: (share: number) => `Download: ${Math.floor(share * 100)} %`,
-    stopDownload: 'Stop the download',
+    stopDownload: (share: number) => `Stop the download (${Math.floor(share * 100)} %)`,
     nothingToDownload: 'The log has no line yet: there is nothing to download.',
     cut: 'The connection was cut before the whole log was there. Try again.',
     showAll: (characters: number) => `Show all ${count(characters)} characters`,
@@ -126,6 +125,7 @@ export const text = {
   details: {
     facts: 'Instance',
     id: 'Id',
+    ports: 'Named ports',
     configuration: 'Configuration',
     node: 'Node',
     address: 'Address',

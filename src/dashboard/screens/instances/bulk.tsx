@@ -1,10 +1,11 @@
 /** Start, stop, restart and delete of the selected instances. */
 import type { InstanceInfo } from '../../../model/instance.js';
-import { Button } from '../../parts/button.js';
+import { Button, ButtonLink } from '../../parts/button.js';
 import { Icon } from '../../parts/icon.js';
 import type { Asked } from '../../parts/instances/asked-dialog.js';
 import { INSTANCE_ACTIONS } from '../../parts/pending-actions.js';
 import { text as parts } from '../../parts/text.js';
+import { hrefOf } from '../../router/place.js';
 import { text } from './text.js';
 
 interface BulkProps {
@@ -14,6 +15,8 @@ interface BulkProps {
 }
 
 export function Bulk({ chosen, onAsk, onClear }: BulkProps) {
+  // The wall has room for 16.
+  const ids = chosen.slice(0, 16).map(({ id }) => id);
   return (
     <div class="inline bulk">
       <strong>{text.chosen(chosen.length)}</strong>
@@ -27,6 +30,7 @@ export function Bulk({ chosen, onAsk, onClear }: BulkProps) {
           {parts.action[action]}
         </Button>
       ))}
+      <ButtonLink href={hrefOf(['wall'], { find: ids.join(' ') })}>{text.log}</ButtonLink>
       <Button kind="quiet" onPress={onClear}>
         {text.clear}
       </Button>

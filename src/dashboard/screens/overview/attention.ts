@@ -19,6 +19,9 @@ const ICONS: Partial<Record<Concern['kind'], IconName>> = {
   rolling: 'rollout',
 };
 
+/** The kinds whose text says all, and that the page has no place for. */
+const NO_PLACE: ReadonlySet<Concern['kind']> = new Set(['record', 'certificate', 'undelivered']);
+
 /** The icon of a concern or a health; the tone's where the kind has none of its own. */
 export function iconOf({ kind, tone }: Pick<Concern, 'kind' | 'tone'>): IconName {
   return ICONS[kind] ?? (isOfNode(kind) ? 'nodes' : tone);
@@ -27,7 +30,7 @@ export function iconOf({ kind, tone }: Pick<Concern, 'kind' | 'tone'>): IconName
 /** The API path that explains a concern; null: its text says all. */
 export function whyPathOf({ kind, name, instance }: Concern): string | null {
   if (isOfNode(kind)) return `/cluster${apiPath('nodes', name, 'why')}`;
-  if (kind === 'file' || kind === 'record' || kind === 'certificate') return null;
+  if (kind === 'file' || NO_PLACE.has(kind)) return null;
   return instance === null ? apiPath('configurations', name, 'why') : apiPath('instances', instance, 'why');
 }
 
@@ -35,7 +38,7 @@ export function whyPathOf({ kind, name, instance }: Concern): string | null {
 export function hrefOfConcern({ kind, name }: Concern): string | null {
   if (isOfNode(kind)) return hrefOf(['nodes', name]);
   if (kind === 'file') return hrefOf([isOfTemplate({ file: name }) ? 'templates' : 'configurations']);
-  return kind === 'record' || kind === 'certificate' ? null : hrefOf(['configurations', name]);
+  return NO_PLACE.has(kind) ? null : hrefOf(['configurations', name]);
 }
 
 /** The next steps, the best one last. `canOperate`: whether the key may restart instances. */

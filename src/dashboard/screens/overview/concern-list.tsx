@@ -2,7 +2,6 @@
 import { useSignal } from '@preact/signals';
 import type { Concern } from '../../../explain/concerns.js';
 import type { InstanceExplanation } from '../../../explain/explanation.js';
-import type { Api } from '../../api/api-client.js';
 import { Button, ButtonLink } from '../../parts/button.js';
 import { Icon } from '../../parts/icon.js';
 import { performAction } from '../../parts/pending-actions.js';
@@ -45,7 +44,8 @@ function ConcernRow({ concern, isExplained }: { readonly concern: Concern; reado
   const asked = useAsked(
     async (api, signal) => ({
       sentence,
-      told: path === null ? null : await explain(api, path, signal),
+      // The thing may be gone: then the row shows its sentence only.
+      told: path === null ? null : await api.get<Told>(path, { signal }).catch(() => null),
       at: Date.now(),
     }),
     [path, sentence, useRound()],
@@ -90,14 +90,6 @@ function ConcernRow({ concern, isExplained }: { readonly concern: Concern; reado
       </div>
     </li>
   );
-}
-
-/**
- * Asks for the explanation of a concern. Null: there is none, or the thing is gone, so the row shows its sentence
- * only.
- */
-async function explain(api: Api, path: string, signal: AbortSignal): Promise<Told | null> {
-  return await api.get<Told>(path, { signal }).catch(() => null);
 }
 
 function StepButton({ step }: { readonly step: Step }) {

@@ -1,12 +1,12 @@
 /** One line of numbers, the wall of configurations, what needs somebody, and what happened last. */
 import { concernsOf } from '../../../explain/concerns.js';
 import { HEALTH_TONES } from '../../../explain/health-states.js';
+import type { ClusterStatus } from '../../../operations/cluster-status.js';
 import { count } from '../../parts/amounts.js';
 import { Empty, Failure } from '../../parts/notes.js';
 import { Page, Panel } from '../../parts/page.js';
 import { UsageCharts } from '../../parts/usage/usage-charts.js';
 import { useAsked, useEntries, useRound, useServices, useTopic } from '../../services/services.js';
-import { NOT_READ, readClusterState } from './cluster-state.js';
 import { ConcernList } from './concern-list.js';
 import { EventList } from './event-list.js';
 import './overview.css';
@@ -22,12 +22,21 @@ export function Screen() {
     (topic) => topic.isLoaded.value,
   );
   const round = useRound();
+  // A restricted key sees faults of its configurations only, and these are in their health.
   const asked = useAsked(
-    (api, signal) => readClusterState(api, { isUnrestricted: session.isUnrestricted, signal }),
+    async (api, signal) =>
+      session.isUnrestricted ? api.get<ClusterStatus>('/cluster/status', { signal }) : null,
     [round],
   );
-  const { value: state = NOT_READ, error } = asked.value;
-  const concerns = concernsOf({ ...state, nodes: nodes.values(), configurations: configurations.values() });
+  const { value: state, error } = asked.value;
+  const concerns = concernsOf({
+    brokenFiles: state?.brokenFiles ?? [],
+    undelivered: state?.undelivered ?? [],
+    unreadableRecords: state?.unreadableRecords ?? [],
+    certificateProblem: state?.apiCertificate?.problem ?? null,
+    nodes: nodes.values(),
+    configurations: configurations.values(),
+  });
   const online = [...instances.values()].filter(({ state }) => state === 'ONLINE').length;
   const unwell = [...configurations.values()].filter(({ health }) => HEALTH_TONES[health.state] === 'bad');
   const title = (

@@ -1,5 +1,6 @@
 /** The request for the container of a start. Pure. */
 import type { SegmentLimits } from '../../../logs/segments.js';
+import { portsOf, protocolsOf } from '../../../model/fields/ports.js';
 import { MOST_PROCESSES } from '../../limits/resource-limits.js';
 import { AUTHORITY_IN_CONTAINER, type RunId, type StartSpec } from '../../runtime.js';
 import type { DockerSettings } from './docker-settings.js';
@@ -34,7 +35,10 @@ export type ContainerOptions = ReturnType<typeof containerOptions>;
 
 export function containerOptions(facts: ContainerFacts) {
   const { spec, settings, network } = facts;
-  const ports = spec.port == null || network === 'host' ? [] : [`${spec.port}/tcp`, `${spec.port}/udp`];
+  const published = network === 'host' ? [] : portsOf(spec);
+  const ports = published.flatMap(({ port, protocol }) =>
+    protocolsOf(protocol).map((one) => [`${port}/${one}`, [{ HostPort: String(port) }]] as const),
+  );
   const user = settings.dockerUser ?? facts.defaultUser;
   return {
     name: containerName(facts.rootId, spec),
@@ -47,14 +51,13 @@ export function containerOptions(facts: ContainerFacts) {
     Tty: false,
     OpenStdin: true,
     StdinOnce: false,
-    ExposedPorts: Object.fromEntries(ports.map((port) => [port, {}])),
-    HostConfig: hostConfig(facts, ports),
+    ExposedPorts: Object.fromEntries(ports.map(([port]) => [port, {}])),
+    HostConfig: hostConfig(facts, Object.fromEntries(ports)),
   };
 }
 
-function hostConfig({ spec, settings, network, log, hasInit }: ContainerFacts, ports: readonly string[]) {
+function hostConfig({ spec, settings, network, log, hasInit }: ContainerFacts, bindings: object) {
   const memory = Math.max(spec.ramMB * MB, LEAST_MEMORY_BYTES);
-  const bindings = Object.fromEntries(ports.map((port) => [port, [{ HostPort: String(spec.port) }]]));
   return {
     // Use `Mounts` instead of `Binds`: in `Binds` a colon in the path separates, and the engine creates a missing
     // directory.

@@ -13,15 +13,15 @@ describe('spansOf', () => {
   it.each([
     ['plain text', 'plain text'],
     ['', ''],
-    [`a${ESC}[31mb${ESC}[0mc`, 'a|b(ansi-red)|c'],
-    [`${ESC}[1;4;92mok${ESC}[22;24;39m.`, 'ok(ansi-bold ansi-underline ansi-green)|.'],
-    [`${ESC}[37;41mERROR${ESC}[m`, 'ERROR(ansi-on-red)'],
-    [`${ESC}[33;7mwarn${ESC}[27m!`, 'warn(ansi-on-yellow)|!(ansi-yellow)'],
+    [`a${ESC}[31mb${ESC}[0mc`, 'a|b(tone-bad)|c'],
+    [`${ESC}[1;4;92mok${ESC}[22;24;39m.`, 'ok(ansi-bold ansi-underline tone-good)|.'],
+    [`${ESC}[37;41mERROR${ESC}[m`, 'ERROR(ansi-on tone-bad)'],
+    [`${ESC}[33;7mwarn${ESC}[27m!`, 'warn(ansi-on tone-busy)|!(tone-busy)'],
     [`${ESC}[7minverse`, 'inverse(ansi-inverse)'],
-    [`${ESC}[38;5;196mred${ESC}[38;5;244mgrey${ESC}[38;5;15mwhite`, 'red(ansi-red)|grey(ansi-grey)|white'],
-    [`${ESC}[38;2;10;200;90mgreen${ESC}[38;2;0;120;255mblue`, 'green(ansi-green)|blue(ansi-blue)'],
+    [`${ESC}[38;5;196mred${ESC}[38;5;244mgrey${ESC}[38;5;15mwhite`, 'red(tone-bad)|grey(tone-still)|white'],
+    [`${ESC}[38;2;10;200;90mgreen${ESC}[38;2;0;120;255mblue`, 'green(tone-good)|blue(ansi-blue)'],
     [`${ESC}[38;5mbroken${ESC}[mend`, 'broken|end'],
-    [`${ESC}[38;5;1;1mbold red`, 'bold red(ansi-bold ansi-red)'],
+    [`${ESC}[38;5;1;1mbold red`, 'bold red(ansi-bold tone-bad)'],
   ])('%j is %s', (line, expected) => {
     expect(shown(line)).toBe(expected);
   });

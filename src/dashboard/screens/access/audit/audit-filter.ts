@@ -1,12 +1,20 @@
-/** Filters the audit trail, the newest entry first. Pure. */
+/** Filters the audit trail, the newest entry first, and makes one row of a bulk. Pure. */
 import type { AuditEntry } from '../../../../model/audit.js';
+import { bulkKeyOf, sentenceOf } from './sentence.js';
 
 export type ResultFilter = '' | 'failed' | 'done';
 
-/** An entry with its place in the answer, which tells apart two entries of the same millisecond. */
-export interface NumberedEntry {
+/** The longest pause between two calls of a bulk. */
+const BULK_MS = 3000;
+
+export interface AuditRow {
+  /** The place of the entry in the answer, which tells apart two entries of the same millisecond. */
   readonly key: string;
+  /** The newest entry of the row. */
   readonly entry: AuditEntry;
+  /** The subjects of all its entries, in the order in which they came. */
+  readonly subjects: readonly string[];
+  readonly sentence: string;
 }
 
 /** True for a command that ended with `ok`, and for a status below 400. */
@@ -22,18 +30,37 @@ export function filteredEntries(
   entries: readonly AuditEntry[],
   find: string,
   result: ResultFilter,
-): NumberedEntry[] {
+): AuditRow[] {
   const words = find
     .toLowerCase()
     .split(/\s+/)
     .filter((word) => word !== '');
-  return entries
-    .map((entry, place) => ({ key: String(place), entry }))
+  return folded(entries)
+    .map((row) => ({ ...row, sentence: sentenceOf(row.entry, row.subjects) }))
     .filter(({ entry }) => result === '' || isDone(entry) === (result === 'done'))
-    .filter(({ entry }) => words.every((word) => wordsOf(entry).includes(word)))
+    .filter((row) => words.every((word) => wordsOf(row).includes(word)))
     .reverse();
 }
 
-function wordsOf({ key, action, subject, address, result }: AuditEntry): string {
-  return [key, action, subject, address, result].join(' ').toLowerCase();
+/** Makes a single row of equal deeds to several subjects, done right after each other. */
+function folded(entries: readonly AuditEntry[]): Omit<AuditRow, 'sentence'>[] {
+  const rows: Omit<AuditRow, 'sentence'>[] = [];
+  for (const [place, entry] of entries.entries()) {
+    const last = rows.at(-1);
+    const isBulk =
+      last !== undefined &&
+      entry.subject !== null &&
+      // Each save tells its own fields.
+      !/^(?:command|PUT )/.test(entry.action) &&
+      entry.at - last.entry.at <= BULK_MS &&
+      bulkKeyOf(entry) === bulkKeyOf(last.entry);
+    if (isBulk) rows.pop();
+    const subjects = [...(isBulk ? last.subjects : []), entry.subject].filter((one) => one !== null);
+    rows.push({ key: String(place), entry, subjects });
+  }
+  return rows;
+}
+
+function wordsOf({ entry: { key, action, address, result }, subjects, sentence }: AuditRow): string {
+  return [key, action, sentence, ...subjects, address, result].join(' ').toLowerCase();
 }

@@ -1,7 +1,6 @@
 /** The latest entries of the audit trail, filtered in the page, and a line that says how far back they reach. */
 import { useMemo } from 'preact/hooks';
 import type { AuditEntry } from '../../../../model/audit.js';
-import { NOTHING } from '../../../parts/amounts.js';
 import { Button } from '../../../parts/button.js';
 import { FindInput, Select } from '../../../parts/form.js';
 import { type Column, Grid, listRows } from '../../../parts/grid/grid.js';
@@ -10,15 +9,15 @@ import { Badge } from '../../../parts/state-badge.js';
 import { Time } from '../../../parts/time.js';
 import { exactTime } from '../../../parts/times.js';
 import { visibleText } from '../../../parts/words/visible-text.js';
-import { useAsked, useServices } from '../../../services/services.js';
+import { useGot, useServices } from '../../../services/services.js';
 import { text } from '../text.js';
-import { filteredEntries, isDone, type NumberedEntry, type ResultFilter } from './audit-filter.js';
+import { type AuditRow, filteredEntries, isDone, type ResultFilter } from './audit-filter.js';
 
 /** The most entries that the API answers. */
 const LIMIT = 1_000;
 const RESULTS: readonly ResultFilter[] = ['', 'failed', 'done'];
 
-const COLUMNS: readonly Column<NumberedEntry>[] = [
+const COLUMNS: readonly Column<AuditRow>[] = [
   { label: text.when, width: 130, phone: 'second', cell: ({ entry }) => <Time at={entry.at} /> },
   {
     label: text.who,
@@ -26,21 +25,21 @@ const COLUMNS: readonly Column<NumberedEntry>[] = [
     grow: 1,
     phone: 'second',
     cell: ({ entry: { key } }) =>
-      key === null ? <span class="quiet">{text.nobody}</span> : <Words value={key} />,
+      key === null ? (
+        <span class="quiet">{text.nobody}</span>
+      ) : (
+        // A session is named by whose it is.
+        <Words value={key.replace(/^session \S+ of /, '')} hint={key} />
+      ),
   },
   {
     label: text.action,
-    width: 220,
-    grow: 1.2,
+    width: 320,
+    grow: 4,
     phone: 'first',
-    cell: ({ entry }) => <Words value={entry.action} />,
-  },
-  {
-    label: text.subject,
-    width: 180,
-    grow: 2,
-    phone: 'first',
-    cell: ({ entry }) => <Words value={entry.subject ?? NOTHING} />,
+    cell: ({ entry, subjects, sentence }) => (
+      <Words value={sentence} hint={`${entry.action}: ${subjects.join(', ')}`} />
+    ),
   },
   {
     label: text.address,
@@ -56,19 +55,15 @@ const COLUMNS: readonly Column<NumberedEntry>[] = [
 ];
 
 /** Shows text that clients sent. It must not turn the direction of the row or hide a part of it. */
-function Words({ value }: { readonly value: string }) {
-  const shown = visibleText(value);
-  return <bdi title={shown}>{shown}</bdi>;
+function Words({ value, hint }: { readonly value: string; readonly hint: string }) {
+  return <bdi title={visibleText(hint)}>{visibleText(value)}</bdi>;
 }
 
 export function AuditTab() {
   const { router } = useServices();
   const { find = '', result: asked } = router.place.value.query;
   const result = RESULTS.find((one) => one === asked) ?? '';
-  const trail = useAsked(
-    (api, signal) => api.get<AuditEntry[]>('/audit', { signal, query: { limit: LIMIT } }),
-    [],
-  );
+  const trail = useGot<AuditEntry[]>('/audit', [], { limit: LIMIT });
   const { value, error, isAsking } = trail.value;
   const rows = useMemo(() => filteredEntries(value ?? [], find, result), [value, find, result]);
   return (
@@ -86,7 +81,7 @@ export function AuditTab() {
         </Button>
       </div>
       {error !== null && <Failure error={error} onRetry={trail.again} />}
-      {value !== undefined && <Reach entries={value} shown={rows.length} />}
+      {value !== undefined && <Reach entries={value} rows={rows} />}
       <Grid
         label={text.audit}
         columns={COLUMNS}
@@ -104,9 +99,16 @@ export function AuditTab() {
   );
 }
 
-function Reach({ entries, shown }: { readonly entries: readonly AuditEntry[]; readonly shown: number }) {
+function Reach({
+  entries,
+  rows,
+}: {
+  readonly entries: readonly AuditEntry[];
+  readonly rows: readonly AuditRow[];
+}) {
   const [oldest] = entries;
   if (oldest === undefined) return null;
+  const shown = rows.reduce((sum, { subjects }) => sum + Math.max(1, subjects.length), 0);
   return (
     <p class="quiet">
       {text.reach(shown, entries.length, exactTime(oldest.at))} {entries.length === LIMIT && text.older}

@@ -23,13 +23,7 @@ export function labelProblem({ label }: Pick<KeyForm, 'label'>): string | null {
 }
 
 export function keyPayload({ label, scope, configurations, expires, from }: KeyForm): NewKeyRequest {
-  return {
-    label: label.trim(),
-    scope,
-    configurations: listOf(configurations),
-    expires,
-    from: listOf(from),
-  };
+  return { label: label.trim(), scope, configurations: listOf(configurations), expires, from: listOf(from) };
 }
 
 function listOf(value: string): string[] | null {

@@ -7,7 +7,7 @@ import { Badge } from '../../../parts/state-badge.js';
 import { AskedTable, type TableColumn } from '../../../parts/table/table.js';
 import { Time } from '../../../parts/time.js';
 import { useGot, useServices } from '../../../services/services.js';
-import { LastUse } from '../last-use.js';
+import { LAST_USE } from '../last-use.js';
 import { text } from '../text.js';
 import { KeyDialog } from './key-dialog.js';
 
@@ -70,10 +70,7 @@ function keyColumns(mine: string): readonly TableColumn<ListedKey>[] {
       ),
     },
     { label: text.scope, cell: ({ scope }) => scope },
-    {
-      label: text.configurations,
-      cell: ({ configurations }) => listed(configurations, text.all),
-    },
+    { label: text.configurations, cell: ({ configurations }) => listed(configurations, text.all) },
     { label: text.from, cell: ({ from }) => listed(from, text.anywhere) },
     {
       label: text.ends,
@@ -83,10 +80,7 @@ function keyColumns(mine: string): readonly TableColumn<ListedKey>[] {
         </span>
       ),
     },
-    {
-      label: text.lastUse,
-      cell: ({ lastUsedAt, lastUsedFrom }) => <LastUse at={lastUsedAt} from={lastUsedFrom} />,
-    },
+    LAST_USE,
     { label: text.token, cell: ({ mask }) => <span class="mono">{mask}</span> },
     { label: text.created, cell: ({ createdAt }) => <Time at={createdAt} /> },
   ];

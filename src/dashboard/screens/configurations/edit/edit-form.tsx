@@ -11,6 +11,7 @@ import { text } from '../text.js';
 import { readSchema } from './content.js';
 import type { ConfigurationEditing } from './editing.js';
 import { Faults } from './faults.js';
+import { Fields } from './fields.js';
 import { Review } from './review.js';
 
 interface EditFormProps {
@@ -46,42 +47,45 @@ export function EditForm({ name, editing, row, isChangedMeanwhile, fault }: Edit
   const problems = judged?.problems.length;
   const plan = editing.plan.value;
   return (
-    <div class="stack configuration-edit">
-      <TextForm
-        editing={editing}
-        editor={{
-          label: text.editorLabel(name),
-          language: 'json',
-          isReadOnly: !session.can('CONFIGURE'),
-          goTo: goTo.value,
-          check: (typed) => editing.judge(typed),
-          ...(schema.value !== undefined && { schema: schema.value }),
-        }}
-        name={name}
-        isChangedMeanwhile={isChangedMeanwhile}
-        about={
-          problems !== undefined && (
-            <Badge
-              tone={problems === 0 ? 'good' : 'bad'}
-              label={problems === 0 ? text.good : text.faults(problems)}
-            />
-          )
-        }
-        hint={text.editorKeys}
-        save={text.save}
-        canSave={editing.edited.isDirty.value || row?.entry == null}
-        onSave={() => void review()}
-        saved={text.saved(name)}
-        difference="json"
-      />
-      {judged !== null && (
-        <Faults
-          judged={judged}
-          onGo={(place) => {
-            goTo.value = place;
+    <div class="configuration-edit">
+      <div class="stack">
+        <TextForm
+          editing={editing}
+          editor={{
+            label: text.editorLabel(name),
+            language: 'json',
+            isReadOnly: !session.can('CONFIGURE'),
+            goTo: goTo.value,
+            check: (typed) => editing.judge(typed),
+            ...(schema.value !== undefined && { schema: schema.value }),
           }}
+          name={name}
+          isChangedMeanwhile={isChangedMeanwhile}
+          about={
+            problems !== undefined && (
+              <Badge
+                tone={problems === 0 ? 'good' : 'bad'}
+                label={problems === 0 ? text.good : text.faults(problems)}
+              />
+            )
+          }
+          hint={text.editorKeys}
+          save={text.save}
+          canSave={editing.edited.isDirty.value || row?.entry == null}
+          onSave={() => void review()}
+          saved={text.saved(name)}
+          difference="json"
         />
-      )}
+        {judged !== null && (
+          <Faults
+            judged={judged}
+            onGo={(place) => {
+              goTo.value = place;
+            }}
+          />
+        )}
+      </div>
+      {session.can('CONFIGURE') && <Fields edited={editing.edited} />}
       {plan !== null && (
         <Review
           name={name}

@@ -14,26 +14,12 @@ interface FaultsProps {
 }
 
 export function Faults({ judged: { problems, warnings }, onGo }: FaultsProps) {
-  return (
-    <>
-      <FaultList title={text.faultsTitle} faults={problems} onGo={onGo} />
-      <FaultList title={text.hintsTitle} faults={warnings} onGo={onGo} />
-    </>
-  );
-}
-
-function FaultList({
-  title,
-  faults,
-  onGo,
-}: {
-  readonly title: string;
-  readonly faults: JudgedText['problems'];
-  readonly onGo: FaultsProps['onGo'];
-}) {
-  if (faults.length === 0) return null;
-  return (
-    <section aria-label={title}>
+  const lists = [
+    { title: text.faultsTitle, faults: problems },
+    { title: text.hintsTitle, faults: warnings },
+  ].filter(({ faults }) => faults.length > 0);
+  return lists.map(({ title, faults }) => (
+    <section key={title} aria-label={title}>
       <h3>{title}</h3>
       <ul class="faults">
         {faults.map(({ line, column, field, message }) => (
@@ -50,5 +36,5 @@ function FaultList({
         ))}
       </ul>
     </section>
-  );
+  ));
 }

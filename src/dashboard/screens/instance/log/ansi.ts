@@ -14,7 +14,8 @@ interface Span {
   readonly classes: string;
 }
 
-type Colour = 'red' | 'green' | 'yellow' | 'blue' | 'magenta' | 'cyan' | 'grey';
+/** A CSS class: the colours that the page has anyway, and three more. */
+type Colour = `tone-${'bad' | 'good' | 'busy' | 'still'}` | `ansi-${'blue' | 'magenta' | 'cyan'}`;
 
 interface Style {
   readonly ink: Colour | null;
@@ -31,27 +32,28 @@ const PLAIN: Style = { ink: null, ground: null, marks: new Set() };
  */
 const SEQUENCE =
   /(?:\x1b[\]PX^_]|[\x9d\x90\x98\x9e\x9f])[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c|$)|(?:\x1b\[|\x9b)([0-?]*)[ -/]*([@-~])?|\x1b[ -/]*[0-~]?/g;
-const MARKS: ReadonlyMap<number, Mark> = new Map([
-  [1, 'bold'],
-  [2, 'dim'],
-  [3, 'italic'],
-  [4, 'underline'],
-  [7, 'inverse'],
-  [9, 'strike'],
-]);
+/** The marks by the code that turns each on. */
+const MARKS: Readonly<Record<number, Mark>> = {
+  ...{ 1: 'bold', 2: 'dim', 3: 'italic', 4: 'underline', 7: 'inverse', 9: 'strike' },
+};
 /** The marks that each code turns off. */
-const ENDS: ReadonlyMap<number, readonly Mark[]> = new Map([
-  [22, ['bold', 'dim']],
-  [23, ['italic']],
-  [24, ['underline']],
-  [27, ['inverse']],
-  [29, ['strike']],
-]);
+const ENDS: Readonly<Record<number, readonly Mark[]>> = {
+  ...{ 22: ['bold', 'dim'], 23: ['italic'], 24: ['underline'], 27: ['inverse'], 29: ['strike'] },
+};
 /**
  * The eight base colours. Black and white are null, the ink of the theme: on one of the two grounds they could not be
  * read.
  */
-const BASE: readonly (Colour | null)[] = [null, 'red', 'green', 'yellow', 'blue', 'magenta', 'cyan', null];
+const BASE: readonly (Colour | null)[] = [
+  null,
+  'tone-bad',
+  'tone-good',
+  'tone-busy',
+  'ansi-blue',
+  'ansi-magenta',
+  'ansi-cyan',
+  null,
+];
 const GREY_FROM = 232;
 const CUBE_FROM = 16;
 
@@ -113,16 +115,16 @@ function styled(style: Style, parameters: string): Style {
     else if (code >= 90 && code <= 97) ink = bright(code - 90);
     else if (code >= 100 && code <= 107) ground = bright(code - 100);
     else {
-      const mark = MARKS.get(code);
+      const mark = MARKS[code];
       if (mark !== undefined) marks.add(mark);
-      for (const ended of ENDS.get(code) ?? []) marks.delete(ended);
+      for (const ended of ENDS[code] ?? []) marks.delete(ended);
     }
   }
   return { ink, ground, marks };
 }
 
 function bright(index: number): Colour | null {
-  return index === 0 ? 'grey' : (BASE[index] ?? null);
+  return index === 0 ? 'tone-still' : (BASE[index] ?? null);
 }
 
 /** Reads `5;n` or `2;r;g;b` behind 38 or 48. `used`: how many numbers it has taken. */
@@ -134,7 +136,7 @@ function chosenColour(codes: readonly number[]): { readonly colour: Colour | nul
 }
 
 function paletteColour(index: number): Colour | null {
-  if (index >= GREY_FROM) return index < 250 ? 'grey' : null;
+  if (index >= GREY_FROM) return index < 250 ? 'tone-still' : null;
   if (index < 8) return BASE[index] ?? null;
   if (index < CUBE_FROM) return bright(index - 8);
   const cube = index - CUBE_FROM;
@@ -145,13 +147,13 @@ function paletteColour(index: number): Colour | null {
 function nearest(red: number, green: number, blue: number): Colour | null {
   const most = Math.max(red, green, blue);
   const range = most - Math.min(red, green, blue);
-  if (range < 40) return most > 60 && most < 200 ? 'grey' : null;
+  if (range < 40) return most > 60 && most < 200 ? 'tone-still' : null;
   const hue = (hueOf(red, green, blue, most, range) + 360) % 360;
-  if (hue < 20 || hue >= 330) return 'red';
-  if (hue < 70) return 'yellow';
-  if (hue < 165) return 'green';
-  if (hue < 195) return 'cyan';
-  return hue < 260 ? 'blue' : 'magenta';
+  if (hue < 20 || hue >= 330) return 'tone-bad';
+  if (hue < 70) return 'tone-busy';
+  if (hue < 165) return 'tone-good';
+  if (hue < 195) return 'ansi-cyan';
+  return hue < 260 ? 'ansi-blue' : 'ansi-magenta';
 }
 
 function hueOf(red: number, green: number, blue: number, most: number, range: number): number {
@@ -163,9 +165,9 @@ function classesOf({ ink, ground, marks }: Style): string {
   const isInverse = marks.has('inverse');
   const [front, back] = isInverse ? [ground, ink] : [ink, ground];
   const classes = [...marks].filter((mark) => mark !== 'inverse').map((mark) => `ansi-${mark}`);
-  if (back !== null) classes.push(`ansi-on-${back}`);
+  if (back !== null) classes.push('ansi-on', back);
   else if (isInverse) classes.push('ansi-inverse');
   // On a coloured ground, keep the theme's own ink: no other colour is sure to be legible there.
-  else if (front !== null) classes.push(`ansi-${front}`);
+  else if (front !== null) classes.push(front);
   return classes.join(' ');
 }

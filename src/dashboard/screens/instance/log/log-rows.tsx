@@ -107,7 +107,7 @@ function Row({ item, hasTimes, isChosen, href }: RowProps) {
   );
 }
 
-function LineTime({ time }: { readonly time: string | null }) {
+export function LineTime({ time }: { readonly time: string | null }) {
   if (time === null) return <span class="log-time">–</span>;
   const at = Date.parse(time);
   return (
@@ -125,10 +125,10 @@ const LEVEL_CHARACTERS = 120;
 /** The class of the level that a line names; '': it names none. */
 function levelOf(line: string): string {
   const start = line.slice(0, LEVEL_CHARACTERS);
-  return BAD_LEVEL.test(start) ? 'ansi-red' : WARN_LEVEL.test(start) ? 'ansi-yellow' : '';
+  return BAD_LEVEL.test(start) ? 'tone-bad' : WARN_LEVEL.test(start) ? 'tone-busy' : '';
 }
 
-function LineText({ line }: { readonly line: LogLine }) {
+export function LineText({ line }: { readonly line: LogLine }) {
   const isWhole = useSignal(false);
   const isLong = line.text.length > MOST_CHARACTERS && !isWhole.value;
   const spans = spansOf(isLong ? line.text.slice(0, MOST_CHARACTERS) : line.text);

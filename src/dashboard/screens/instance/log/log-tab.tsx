@@ -9,6 +9,7 @@ import { CommandLine } from './command-line.js';
 import './log.css';
 import { useSignal } from '@preact/signals';
 import { Button, Submit } from '../../../parts/button.js';
+import { SearchInput } from '../../../parts/form.js';
 import { Menu, type MenuItem } from '../../../parts/menu.js';
 import type { LogFeed } from './log-feed.js';
 import { LogSearch } from './log-search.js';
@@ -129,19 +130,13 @@ function LogBar({ feed, pattern, onSearch, onFollow, isOver, items }: LogBarProp
             onSearch(typed.value);
           }}
         >
-          <input
-            class="input"
-            type="search"
-            aria-label={text.search.label}
-            placeholder={text.search.placeholder}
+          <SearchInput
+            label={text.search.label}
+            hint={text.search.placeholder}
             value={typed.value}
-            autocomplete="off"
-            autocapitalize="off"
-            spellcheck={false}
-            enterkeyhint="search"
-            onInput={(event) => {
-              typed.value = event.currentTarget.value;
-              if (typed.value === '') onSearch('');
+            onInput={(words) => {
+              typed.value = words;
+              if (words === '') onSearch('');
             }}
           />
           <Submit kind="normal">{text.search.submit}</Submit>

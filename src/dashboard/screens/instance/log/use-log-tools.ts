@@ -79,14 +79,11 @@ export function useLogTools(options: LogToolsOptions): readonly MenuItem[] {
           },
         ]),
     { label: text.log.copy, onPress: () => void toasts.run(copy(), text.log.copied) },
-    ...(share.value === null || isOver
-      ? []
-      : [{ label: text.log.downloading(share.value), isDisabled: true, onPress: () => undefined }]),
     isOver
       ? { label: text.log.saveLoaded, onPress: () => saveFile(loadedFile(), `${id}.log`) }
       : share.value === null
         ? { label: text.log.download, onPress: () => void download() }
-        : { label: text.log.stopDownload, onPress: stop },
+        : { label: text.log.stopDownload(share.value), onPress: stop },
   ];
 }
 

@@ -1,0 +1,162 @@
+/** The live logs of up to 16 instances, side by side or as one log by time. The address says which. */
+import { effect, useSignal } from '@preact/signals';
+import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
+import type { InstanceInfo } from '../../../model/instance.js';
+import { FindInput, Select } from '../../parts/form.js';
+import { Empty } from '../../parts/notes.js';
+import { Page } from '../../parts/page.js';
+import { InstanceBadge } from '../../parts/state-badge.js';
+import { text as parts } from '../../parts/text.js';
+import { hrefOf } from '../../router/place.js';
+import { useEntries, useServices, useTopic } from '../../services/services.js';
+import { LogFeed } from '../instance/log/log-feed.js';
+import '../instance/log/log.css';
+import { LineText, LineTime } from '../instance/log/log-rows.js';
+import { LogView } from '../instance/log/log-view.js';
+import { type MergedLine, mergedLines } from './merged-lines.js';
+import { text } from './text.js';
+import './wall.css';
+
+/** How many logs a page follows at once. */
+const MOST = 16;
+const MOST_LINES = 1000;
+const COLOURS = ['ansi-blue', 'tone-good', 'ansi-magenta', 'ansi-cyan', 'tone-busy'];
+const NONE: readonly never[] = [];
+
+export function Screen() {
+  const { router } = useServices();
+  const isLoaded = useTopic('instances').isLoaded.value;
+  const entries = [...useEntries('instances').values()];
+  const { configuration = '', find = '', view = 'grid' } = router.place.value.query;
+  const ids = find.split(/[\s,]+/).filter((id) => id !== '');
+  const all = entries
+    .filter(({ id }) => ids.length === 0 || ids.includes(id))
+    .filter((one) => configuration === '' || one.configurationName === configuration)
+    .sort((a, b) => a.configurationName.localeCompare(b.configurationName) || a.createdAt - b.createdAt);
+  const shown = all.slice(0, MOST);
+  const names = new Set(entries.map((one) => one.configurationName).sort());
+  return (
+    <Page title={text.title} about={text.shown(shown.length, all.length)} fill>
+      <div class="bar">
+        <Select
+          label={text.configuration}
+          value={configuration}
+          options={['', ...names].map((name) => ({ value: name, label: name || text.all }))}
+          onChange={(name) => router.set({ configuration: name || undefined })}
+        />
+        <FindInput label={text.find} hint={text.findHint} />
+        <Select
+          label={text.view}
+          value={view}
+          options={Object.entries(text.views).map(([value, label]) => ({ value, label }))}
+          onChange={(value) => router.set({ view: value })}
+        />
+      </div>
+      {shown.length === 0 && <Empty title={isLoaded ? text.none : parts.loading} hint={text.noneHint} />}
+      {view === 'one' ? (
+        // Other instances are another log, which begins once the former has ended.
+        <Merged key={shown.map(({ id }) => id).join()} ids={shown.map(({ id }) => id)} />
+      ) : (
+        <div class="wall-consoles">
+          {shown.map((instance) => (
+            <Console key={instance.id} instance={instance} />
+          ))}
+        </div>
+      )}
+    </Page>
+  );
+}
+
+/** Follows the logs while the component is shown. The instances of a component never change. */
+function useFeeds(ids: readonly string[]): readonly { readonly id: string; readonly feed: LogFeed }[] {
+  const { api, live } = useServices();
+  const feeds = useMemo(
+    () => ids.map((id) => ({ id, feed: new LogFeed({ connection: live.connection, api, id }) })),
+    [],
+  );
+  useEffect(() => {
+    for (const { feed } of feeds) feed.start(null);
+    return () => {
+      for (const { feed } of feeds) feed.stop();
+    };
+  }, [feeds]);
+  return feeds;
+}
+
+function Console({ instance }: { readonly instance: InstanceInfo }) {
+  const { id, configurationName } = instance;
+  return (
+    <section class="log-tab" aria-label={id}>
+      <header class="spread">
+        <a class="cut" href={hrefOf(['instances', id])}>
+          <bdi>{configurationName}</bdi> <span class="mono">{id}</span>
+        </a>
+        <InstanceBadge instance={instance} />
+      </header>
+      {useFeeds([id]).map(({ feed }) => (
+        <LogView
+          key={id}
+          feed={feed}
+          id={id}
+          query={NO_SETTINGS}
+          hasTimes={false}
+          isWrapped
+          line={null}
+          runs={NONE}
+          onToEnd={() => feed.toEnd()}
+        />
+      ))}
+    </section>
+  );
+}
+
+const NO_SETTINGS = {};
+
+function Merged({ ids }: { readonly ids: readonly string[] }) {
+  const feeds = useFeeds(ids);
+  const scroller = useRef<HTMLDivElement>(null);
+  const isAtEnd = useRef(true);
+  const lines = useSignal<readonly MergedLine[]>(NONE);
+  useEffect(() => {
+    let frame = 0;
+    // Many logs together change often: draw once a frame.
+    return effect(() => {
+      for (const { feed } of feeds) void feed.version.value;
+      cancelAnimationFrame(frame);
+      frame = requestAnimationFrame(() => {
+        lines.value = mergedLines(feeds, MOST_LINES);
+      });
+    });
+  }, [feeds, lines]);
+  useLayoutEffect(() => {
+    if (isAtEnd.current) scroller.current?.scrollTo({ top: scroller.current.scrollHeight });
+  }, [lines.value]);
+  return (
+    <section
+      ref={scroller}
+      class="surface log log-wrapped"
+      role="log"
+      aria-live="off"
+      aria-label={text.merged}
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached with keys
+      tabIndex={0}
+      onScroll={({ currentTarget: { scrollHeight, scrollTop, clientHeight } }) => {
+        isAtEnd.current = scrollHeight - scrollTop - clientHeight < 24;
+      }}
+    >
+      {lines.value.map(({ id, line }) => (
+        <div key={`${id} ${line.number}`} class="log-row">
+          <a
+            class={`wall-id ${COLOURS[ids.indexOf(id) % COLOURS.length]}`}
+            href={hrefOf(['instances', id], { line: String(line.number) })}
+            tabIndex={-1}
+          >
+            {id}
+          </a>
+          <LineTime time={line.time} />
+          <LineText line={line} />
+        </div>
+      ))}
+    </section>
+  );
+}
