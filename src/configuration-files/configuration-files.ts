@@ -8,6 +8,7 @@ import PQueue from 'p-queue';
 import { removeUnfinishedWrites } from '../files/replace-file.js';
 import { watchRefusal } from '../files/watch-directory.js';
 import type { FileWriter } from '../git/content-origins.js';
+import { Bell } from '../loop/bell.js';
 import type { Clock } from '../loop/clock.js';
 import type { Part } from '../loop/lifecycle.js';
 import type {
@@ -23,6 +24,7 @@ import {
   withoutOverride,
 } from '../model/configuration-overrides.js';
 import { DroverError, messageOf } from '../model/errors.js';
+import { unknownWaits } from '../model/fields/waits-for.js';
 import type { MirrorReader } from '../store/mirror.js';
 import type { Logger } from '../telemetry/logger.js';
 import type { Confirmed } from '../views/view.js';
@@ -103,12 +105,9 @@ export class ConfigurationFiles implements Part {
   #isStarted = false;
   #isPolling = false;
   #wasStored = false;
-  #resolveStored: () => void = () => undefined;
+  /** Rings when the store agrees with the files. */
+  readonly #stored = new Bell();
   readonly #listeners = new Set<() => void>();
-  /** Resolves when the store first agrees with the files. */
-  readonly #stored = new Promise<void>((resolve) => {
-    this.#resolveStored = resolve;
-  });
 
   constructor(options: ConfigurationFilesOptions) {
     this.#options = options;
@@ -118,6 +117,7 @@ export class ConfigurationFiles implements Part {
     this.#turns = new ChangeTurns({
       queue: this.#queue,
       origins: options.source.origins,
+      configurations: options.configurations,
       follow: (confirmed) => this.#follow(confirmed),
     });
     this.#schedule = new LookSchedule(options.clock, () => void this.#queue.add(() => this.#lookAtHints()));
@@ -142,12 +142,12 @@ export class ConfigurationFiles implements Part {
     for (const inner of this.#source.directories)
       await removeUnfinishedWrites(join(this.#source.directory, inner));
     // Do not wait when masters share the records: these exist whatever the files say, and the leader may be away.
-    if (this.#options.editor === undefined) await this.#stored;
+    if (this.#options.editor === undefined && !this.#wasStored)
+      await this.#stored.wait(this.#stopping.signal);
   }
 
   async stop(): Promise<void> {
     this.#stopping.abort();
-    this.#resolveStored();
     await this.#queue.onIdle();
     this.#schedule.stop();
     await this.#watch.stop();
@@ -220,10 +220,11 @@ export class ConfigurationFiles implements Part {
   }
 
   /** As `write`, for a content that is not judged yet. Throws DRV_CONFIGURATION_INVALID, too. */
-  async put(name: string, input: unknown, options?: WriteOptions): Promise<ParsedConfiguration> {
+  async put(name: string, input: unknown, options?: WriteOptions) {
     const parsed = validateConfiguration(name, input);
     await this.write(name, parsed, options);
-    return parsed;
+    const isKnown = (other: string): boolean => this.#options.configurations.get(other) !== undefined;
+    return { ...parsed, warnings: [...parsed.warnings, ...unknownWaits(parsed.configuration, isKnown)] };
   }
 
   /**
@@ -388,7 +389,7 @@ export class ConfigurationFiles implements Part {
       await read();
       await this.#follow();
       this.#wasStored = true;
-      this.#resolveStored();
+      this.#stored.ring();
     } catch (error) {
       this.#options.logger.debug({ err: error }, `configurations not stored: ${messageOf(error)}`);
     }
