@@ -1,4 +1,5 @@
 /** A button, and a link that looks like one. Both always have a word. */
+import type { Signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 
 export type ButtonKind = 'normal' | 'main' | 'danger' | 'risky' | 'quiet';
@@ -45,6 +46,13 @@ export function Submit({
       {children}
     </button>
   );
+}
+
+/** A callback that gives a signal this value. */
+export function putting<T>(target: Signal<T>, value: T): () => void {
+  return () => {
+    target.value = value;
+  };
 }
 
 export function ButtonLink({ children, href }: Pick<ButtonProps, 'children'> & { readonly href: string }) {
