@@ -95,6 +95,7 @@ export class Wrapper implements Part {
   readonly #options: WrapperOptions;
   readonly #disk: WriteBehind;
   readonly #nodeStop = new AbortController();
+  #stopsLater: ReadonlySet<string> = new Set();
   readonly #parts: NodeParts;
   readonly #controllers: WrapperControllers;
   readonly #adoption: Adoption;
@@ -167,16 +168,21 @@ export class Wrapper implements Part {
   }
 
   /**
-   * Ctrl-C: ends every instance and leaves what is desired as it is. Resolves when nothing lives any more, or when
-   * `signal` aborts. `onProgress` receives the ids that still live, whenever their number changes.
+   * Ctrl-C: ends every instance, first those that wait for others (`waitsFor`). The desired state stays. Resolves when
+   * nothing lives any more, or when `signal` aborts. `onProgress` receives the ids that still live, whenever their
+   * number changes.
    */
   async stopInstances(onProgress: (alive: readonly string[]) => void, signal: AbortSignal): Promise<void> {
-    this.#nodeStop.abort();
-    this.#controllers.wakeAll();
     let told = -1;
     await new Promise<void>((resolve) => {
       const look = (): void => {
         const alive = this.aliveInstances();
+        const stopsLater = this.#waitedFor(alive);
+        if (!this.#nodeStop.signal.aborted || stopsLater.size !== this.#stopsLater.size) {
+          this.#stopsLater = stopsLater;
+          this.#nodeStop.abort();
+          this.#controllers.wakeAll();
+        }
         if (alive.length !== told) onProgress(alive);
         told = alive.length;
         if (alive.length === 0 || signal.aborted) resolve();
@@ -186,6 +192,15 @@ export class Wrapper implements Part {
       look();
     });
     await this.#untilReported();
+  }
+
+  /** The configurations that these instances wait for. None where all of them are in circles. */
+  #waitedFor(alive: readonly string[]): ReadonlySet<string> {
+    const contents = alive.flatMap((id) => this.#parts.desired.get(id)?.configuration ?? []);
+    const waitedFor = new Set(
+      contents.flatMap(({ waitsFor = [] }) => waitsFor.map((one) => one.configuration)),
+    );
+    return contents.every(({ name }) => waitedFor.has(name)) ? new Set() : waitedFor;
   }
 
   /**
@@ -302,6 +317,7 @@ export class Wrapper implements Part {
       }),
       calls,
       nodeStop: this.#nodeStop.signal,
+      stopsLater: () => this.#stopsLater,
       clock,
       random,
       logger,

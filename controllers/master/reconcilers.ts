@@ -22,6 +22,7 @@ import { InstanceCleanup } from './instance-cleanup/reconciler.js';
 import { MinimumService } from './minimum-service/reconciler.js';
 import { Notices, type NoticesOptions } from './notice/reconciler.js';
 import { Placement, type PlacementOptions } from './placement/reconciler.js';
+import { unmetWaits } from './placement/waits.js';
 import { Mover } from './replacement/mover.js';
 import { Replacements } from './replacement/reconciler.js';
 import { Victims } from './replacement/victims.js';
@@ -83,6 +84,7 @@ export function buildReconcilers(options: ReconcilersOptions, wakes: ReconcilerW
   const placement = new Placement({
     ...state,
     ...options.placement,
+    waitsOf: (configuration) => unmetWaits(configuration, state),
     beats,
     onPlaceFreed: wakes.onPlaceFreed,
     metrics,
@@ -125,6 +127,7 @@ export function buildReconcilers(options: ReconcilersOptions, wakes: ReconcilerW
     clock,
     logger,
   });
+  const rolloutWriter = new RolloutWriter({ ...state, clock });
   const forecastSources = {
     ...state,
     ...options.placement,
@@ -170,6 +173,6 @@ export function buildReconcilers(options: ReconcilersOptions, wakes: ReconcilerW
     }),
     contents: new Contents({ ...state, updates, logger }),
     rollouts,
-    schedules: new Schedules({ ...options, ...state, rolloutWriter: new RolloutWriter({ ...state, clock }) }),
+    schedules: new Schedules({ ...options, ...state, creations, rolloutWriter }),
   };
 }

@@ -31,5 +31,7 @@ export interface NodeParts extends Ambient {
   readonly calls: () => CallPeer | undefined;
   /** Aborted when the operator ends the node with Ctrl-C: everything stops, and nothing desired changes. */
   readonly nodeStop: AbortSignal;
+  /** The configurations that Ctrl-C ends later, because instances that wait for them (`waitsFor`) still live here. */
+  readonly stopsLater: () => ReadonlySet<string>;
   readonly random: () => number;
 }

@@ -4,6 +4,10 @@
  */
 import type PQueue from 'p-queue';
 import type { ContentOrigins, FileWriter } from '../git/content-origins.js';
+import type { ConfigurationRecord } from '../model/configuration.js';
+import { DroverError } from '../model/errors.js';
+import { circleFault } from '../model/fields/waits-for.js';
+import type { MirrorReader } from '../store/mirror.js';
 import type { Confirmed } from '../views/view.js';
 import type { ConfigurationEdit, ConfigurationEditor } from './file-writer.js';
 
@@ -11,6 +15,7 @@ interface ChangeTurnsOptions {
   /** Runs one turn at a time, and the looks at the files between them. */
   readonly queue: PQueue;
   readonly origins: Pick<ContentOrigins, 'noteWriter'>;
+  readonly configurations: Pick<MirrorReader<ConfigurationRecord>, 'get'>;
   /** Lets the records follow. `confirmed`: names whose removal callers confirm. */
   readonly follow: (confirmed: Confirmed) => Promise<void>;
 }
@@ -57,8 +62,17 @@ export class ChangeTurns {
     }
   }
 
-  async #makeAll(run: readonly WaitingChange[], editor: ConfigurationEditor): Promise<void> {
-    const { origins, follow } = this.#options;
+  async #makeAll(all: readonly WaitingChange[], editor: ConfigurationEditor): Promise<void> {
+    const { origins, follow, configurations } = this.#options;
+    const contents = new Map(all.map(({ edit: { name, content } }) => [name, content?.configuration]));
+    const otherOf = (name: string) =>
+      contents.has(name) ? contents.get(name) : configurations.get(name)?.value.configuration;
+    const run = all.filter(({ edit: { content }, reject }) => {
+      const fault = content && circleFault(content.configuration, otherOf);
+      if (fault !== undefined) reject(new DroverError('DRV_CONFIGURATION_INVALID', fault));
+      return fault === undefined;
+    });
+    if (run.length === 0) return;
     // Note the writers first: a round of the controller may see a file before the editor is done.
     for (const { edit, by } of run) origins.noteWriter(edit.name, by);
     const refusals = await editor.edit(run.map(({ edit }) => edit));

@@ -23,6 +23,7 @@ import {
   withoutOverride,
 } from '../model/configuration-overrides.js';
 import { DroverError, messageOf } from '../model/errors.js';
+import { unknownWaits } from '../model/fields/waits-for.js';
 import type { MirrorReader } from '../store/mirror.js';
 import type { Logger } from '../telemetry/logger.js';
 import type { Confirmed } from '../views/view.js';
@@ -118,6 +119,7 @@ export class ConfigurationFiles implements Part {
     this.#turns = new ChangeTurns({
       queue: this.#queue,
       origins: options.source.origins,
+      configurations: options.configurations,
       follow: (confirmed) => this.#follow(confirmed),
     });
     this.#schedule = new LookSchedule(options.clock, () => void this.#queue.add(() => this.#lookAtHints()));
@@ -220,10 +222,11 @@ export class ConfigurationFiles implements Part {
   }
 
   /** As `write`, for a content that is not judged yet. Throws DRV_CONFIGURATION_INVALID, too. */
-  async put(name: string, input: unknown, options?: WriteOptions): Promise<ParsedConfiguration> {
+  async put(name: string, input: unknown, options?: WriteOptions) {
     const parsed = validateConfiguration(name, input);
     await this.write(name, parsed, options);
-    return parsed;
+    const isKnown = (other: string): boolean => this.#options.configurations.get(other) !== undefined;
+    return { ...parsed, warnings: [...parsed.warnings, ...unknownWaits(parsed.configuration, isKnown)] };
   }
 
   /**

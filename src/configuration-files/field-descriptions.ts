@@ -35,6 +35,8 @@ restartPolicy: when Drover starts it again after it ended by itself: always, on-
 readiness: when it counts as ready; without it, as soon as the process is up
 liveness: when it is still alive after it was ready; without it, as long as its process is up
 update: how an edit reaches the instances that run; without it, it does not
+job: it runs when a run is asked for: needs a minimumServiceCount of 0 and a restartPolicy of never or on-failure; not with static, maximumServiceCount, update or windows
+waitsFor: what must stand before an instance starts for the first time: at most 16
 schedules: what is done at which times: at most 16
 windows: the times in which more instances are kept than minimumServiceCount: at most 16
 managed: a list of fields that the API and the autoscaler set, such as ["minimumServiceCount"]: a file has only their first value
@@ -79,6 +81,10 @@ prepare.when: only in prepare. start (default): before every start. install: in 
 after.when: only in prepare. start (default): before every start. install: in a directory that is new. A static instance runs it again when one of its templates or one of these commands has changed
 limits.pids: the most processes and threads at a time, all together; without it 4096. At the limit the system refuses to start more
 limits.nofile: the most open files of each process: one number, or {"soft": 1024, "hard": 65536}; 64 to 1,048,576. Without it 1024, which a program may raise to Drover's own hard limit
+job.parameters: what a run may set, by the name of the environment variable; default is the value where it gives none, and without one it must give one. A value holds no %NAME%. Records and why show it: no place for a secret
+job.timeoutSeconds: how long the program may run; then it is stopped as its configuration says, and its reason is timed-out. A request may give less
+waitsFor.configuration: the name of another configuration; it may be written later
+waitsFor.until: ready: an instance of it is ONLINE. started: one runs or has run. finished: one ended with exit code 0 and is not started again, or reported STOPPED
 liveness.httpGet: GET of its path at its port (default "%PORT%") is answered with 2xx or 3xx, within 5 s
 liveness.tcpPort: this port accepts a connection: a number, "%PORT%" for the instance's own, or "%PORT_<NAME>%" for one of its ports
 liveness.heartbeatSeconds: the last PUT state of the instance, with any state, is younger than so long; 1 to 86,400
@@ -89,9 +95,9 @@ liveness.do: not a check. restart (default): the instance is ended and starts ag
 schedules.name: a name of its own in this list
 schedules.cron: five fields: minute, hour, day of the month, month, day of the week
 schedules.zone: the time zone of cron, such as Europe/Berlin
-schedules.do: restart: as config restart. stop and start: its instances; stop needs static or a minimumServiceCount of 0. command: a line for their standard input
+schedules.do: restart: as config restart. stop and start: its instances; stop needs static or a minimumServiceCount of 0. command: a line for their standard input. run: a run of a job, and nothing else goes with job
 schedules.command: the line, where do is command
-schedules.when: empty: players are waited for. A restart waits for those of each instance; everything else until no instance has any
+schedules.when: empty: players are waited for. A restart waits for those of each instance; everything else until no instance has any; run until the former run has ended, whatever this says
 schedules.withinMinutes: how late it may still be done; 1 to 1440. Later it is missed
 schedules.warn: a warning before each due time
 schedules.warn.minutes: how many minutes before; 1 to 1440

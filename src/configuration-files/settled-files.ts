@@ -2,7 +2,8 @@
  * The view of the directory that decisions are made from. A valid file counts at once. A broken or missing one
  * counts only when two looks agree, because an editor or a checkout passes through both for a moment.
  */
-import type { Reading } from './directory.js';
+import { circleFault } from '../model/fields/waits-for.js';
+import { faultOf, type Reading } from './directory.js';
 
 /** The number of looks after which a file that keeps changing is believed as it is. */
 const MAX_LOOKS = 50;
@@ -24,13 +25,15 @@ interface ReadingOrder {
 
 export class SettledFiles {
   readonly #files = new Map<string, Reading>();
+  /** As `#files`, with a fault for each file whose configuration waits in a circle. */
+  #shown: ReadonlyMap<string, Reading> = this.#files;
   readonly #suspicions = new Map<string, Suspicion>();
   /** The number of the reading that was believed last, by file name. */
   readonly #believed = new Map<string, number>();
 
   /** The believed readings, by file name. */
   get files(): ReadonlyMap<string, Reading> {
-    return this.#files;
+    return this.#shown;
   }
 
   /** Files that looked broken or gone once and wait for a second look: a write may be under way. */
@@ -48,6 +51,7 @@ export class SettledFiles {
       if (isFinal || reading?.kind === 'valid' || this.#isConfirmed(file, reading, number))
         this.#set(file, reading, number);
     }
+    this.#shown = withoutCircles(this.#files);
   }
 
   #set(file: string, reading: Reading | undefined, number: number): void {
@@ -69,4 +73,19 @@ export class SettledFiles {
     this.#suspicions.set(file, { signature, looks, number });
     return false;
   }
+}
+
+/** The files, with a fault for each whose configuration waits in a circle. */
+function withoutCircles(files: ReadonlyMap<string, Reading>): ReadonlyMap<string, Reading> {
+  const valid = [...files.values()].flatMap((one) => (one.kind === 'valid' ? [one.parsed] : []));
+  const byName = new Map(valid.map(({ configuration }) => [configuration.name, configuration]));
+  const judged = ([file, reading]: [string, Reading]): [string, Reading] => {
+    if (reading.kind === 'broken') return [file, reading];
+    const { configuration } = reading.parsed;
+    const fault = circleFault(configuration, (name) => byName.get(name));
+    if (fault === undefined) return [file, reading];
+    const error = { ...faultOf(file, fault), name: configuration.name, field: 'waitsFor' };
+    return [file, { kind: 'broken', signature: reading.signature, error }];
+  };
+  return new Map([...files].map(judged));
 }

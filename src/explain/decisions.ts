@@ -20,6 +20,8 @@ export interface PlacementView {
   readonly isTooLarge: boolean;
   /** The nodes that would fit, and for which placement waits since this master started; null: it does not wait. */
   readonly awaited: { readonly nodeIds: readonly string[]; readonly forMs: number } | null;
+  /** The waits of `waitsFor` that do not hold yet, one text each; placement asks no node before all of it holds. */
+  readonly waits: readonly string[];
   /** Why templates cannot be chosen; placement asks no node before they can. */
   readonly templateProblems: readonly string[];
   /** The range of the port that lacks, or of the main one; `name`: of the port, absent for the main one. */

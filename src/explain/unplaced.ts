@@ -13,6 +13,8 @@ export function storyOfUnplaced({ record, placement }: InstanceFacts): Story | u
   const isNext = { says: 'is about to be given a node' };
   // The master does not know the revision yet, or placed the instance a moment ago.
   if (placement === undefined) return isNext;
+  if (placement.waits.length > 0)
+    return { says: `gets a node when its waits hold: ${placement.waits.join('; ')}` };
   if (placement.templateProblems.length > 0)
     return {
       says: `cannot be placed: ${placement.templateProblems.join('; ')}`,

@@ -7,8 +7,10 @@ import { z } from 'zod';
 import { exposeSchema } from './fields/expose.js';
 import { fileEditsSchema, workspacePathSchema } from './fields/file-edit.js';
 import { afterSchema, commandSchema, prepareSchema } from './fields/hooks.js';
+import { jobSchema } from './fields/job.js';
 import { limitsSchema } from './fields/limits.js';
 import { ownPortFault, portFaults, wantedPortsSchema } from './fields/ports.js';
+import { waitsForSchema } from './fields/waits-for.js';
 import { livenessSchema } from './liveness.js';
 import { nameSchema, portSchema, runAsSchema } from './names.js';
 import { MAX_SERVICE_COUNT } from './plain/command-limits.js';
@@ -123,6 +125,10 @@ const fieldsSchema = z.object({
   expose: exposeSchema.optional(),
   /** How a changed content reaches running instances. Absent: not at all. */
   update: updateSchema.optional(),
+  /** The others that must stand before an instance starts for the first time. Absent: nothing. */
+  waitsFor: waitsForSchema.optional(),
+  /** How runs are made of it, when somebody or a schedule asks. Absent: it is no job. */
+  job: jobSchema.optional(),
   /** The deeds at set times. */
   schedules: schedulesSchema.optional(),
   /** The times in which more instances are kept than `minimumServiceCount`. */
@@ -130,7 +136,7 @@ const fieldsSchema = z.object({
 });
 
 /** The fields that the node must know, because a node of an older version would pass them over in silence. */
-export const NODE_FIELDS = ['fileEdits', 'prepare', 'after', 'limits', 'liveness', 'ports'] as const;
+export const NODE_FIELDS = ['fileEdits', 'prepare', 'after', 'limits', 'liveness', 'ports', 'job'] as const;
 
 /** The fields of a content that its node does not know. `known`: the fields that the node named. */
 export function unknownFields(configuration: Configuration, known: readonly string[] = []): string[] {
@@ -177,12 +183,24 @@ export const configurationSchema = allFieldsSchema.superRefine((configuration, c
       const message = `must not be above maximumServiceCount (${maximum}): lower this or raise that`;
       context.addIssue({ code: 'custom', path: ['windows', place, 'minimumServiceCount'], message });
     }
-  for (const [place, { do: deed }] of (configuration.schedules ?? []).entries())
+  const { job, restartPolicy = 'always', static: isStatic, update, windows } = configuration;
+  const others = maximum ?? update ?? windows;
+  if (job !== undefined && (minimum > 0 || restartPolicy === 'always' || isStatic || others !== undefined)) {
+    const message =
+      'needs "minimumServiceCount": 0 and a restartPolicy of never or on-failure; it does not go with static, maximumServiceCount, update and windows';
+    context.addIssue({ code: 'custom', path: ['job'], message });
+  }
+  for (const [place, { do: deed }] of (configuration.schedules ?? []).entries()) {
+    if ((deed === 'run') !== (job !== undefined)) {
+      const message = 'must be "run" beside a field "job", and something else without it';
+      context.addIssue({ code: 'custom', path: ['schedules', place, 'do'], message });
+    }
     if (deed === 'stop' && !configuration.static && minimum > 0) {
       const message =
         'must not be "stop": what is not static is made anew at once. Set minimumServiceCount to 0, and "windows" with the times in which it must run';
       context.addIssue({ code: 'custom', path: ['schedules', place, 'do'], message });
     }
+  }
 });
 
 /** A valid configuration with every default filled in. Treat as immutable. */

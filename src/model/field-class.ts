@@ -93,6 +93,10 @@ const CLASSES: { readonly [Field in keyof Required<Configuration>]: Judge } = {
   liveness: 'live',
   // The rollout that brings the change reads the field.
   update: 'live',
+  // A run takes the field when it is asked for.
+  job: 'live',
+  // Placement reads the field before the first start.
+  waitsFor: 'live',
   // The controllers read both fields.
   schedules: 'live',
   windows: 'live',

@@ -3,6 +3,7 @@
  * in controllers/README.md); API clients see flat fields, as InstanceInfo.
  */
 import { z } from 'zod';
+import { jobOrderSchema } from './fields/job.js';
 import { namedPortsSchema, portsOf, portsText } from './fields/ports.js';
 import { instanceIdSchema, nameSchema, portSchema, shownInstanceId } from './names.js';
 import { publicPid } from './run/run-identity.js';
@@ -29,6 +30,7 @@ export const reasonSchema = z.enum([
   'port-busy',
   'installing',
   'template-missing',
+  'waits-for',
   'install-failed',
   'starting',
   'not-ready',
@@ -51,8 +53,11 @@ export type Maker = z.output<typeof makerSchema>;
 
 export const desiredSchema = z.object({
   goal: goalSchema,
-  /** `instance`: the goal is `stop` because the program reported itself STOPPED. Absent: a client asked for the goal. */
-  stoppedBy: z.literal('instance').optional(),
+  /**
+   * Why the goal is `stop`. `instance`: the program reported itself STOPPED. `timeout`: the run of a job took too long.
+   * Absent: a client asked for the goal.
+   */
+  stoppedBy: z.enum(['instance', 'timeout']).optional(),
   /** A counter that every restart request raises. The wrapper restarts when it has not yet acted on this value. */
   restartToken: z.int().min(0),
   /** The instance takes the content in force as soon as it has no players. */
@@ -175,6 +180,8 @@ export const instanceRecordSchema = z.object({
   generation: z.int().min(0).optional(),
   /** A rollout is to replace the instance, which has players. Absent: no. */
   outdated: z.literal(true).optional(),
+  /** The run of a job that the instance is. Absent: it is none. */
+  job: jobOrderSchema.optional(),
   desired: desiredSchema,
   /** Null until placed. A start of a stopped instance clears the placement, so that it must fit anew. */
   placement: placementSchema.nullable(),
@@ -289,7 +296,7 @@ export function withRest(record: InstanceRecord): InstanceRecord {
  */
 export function hasEndedByItself(record: InstanceRecord): boolean {
   if (record.static || record.desired.goal === 'remove' || !isAtRest(record)) return false;
-  return hasFinished(record) || record.desired.stoppedBy === 'instance';
+  return hasFinished(record) || record.desired.stoppedBy !== undefined;
 }
 
 /** Notes the end of an instance that has ended by itself, and gives its port back. Any other record stays as it is. */
@@ -391,8 +398,9 @@ export function toInstanceInfo(
     allocatedRamMB: record.ramMB,
     allocatedCpu: record.cpu,
     runtime: record.runtime,
-    reason: status.reason,
-    message: status.message,
+    ...(record.desired.stoppedBy === 'timeout'
+      ? { reason: 'timed-out', message: `ended at its time-out of ${record.job?.timeoutSeconds} s` }
+      : { reason: status.reason, message: status.message }),
     warning: status.warning ?? null,
     restarts: status.restarts,
     createdAt: record.createdAt,

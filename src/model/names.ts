@@ -2,7 +2,7 @@
  * The patterns of addresses, of variables (`%NAME%`), and of names and ids that become part of a path, a key, a label
  * or a command line. A valid name can be joined to a directory without escaping from it.
  */
-import { randomInt } from 'node:crypto';
+import { createHash, randomInt } from 'node:crypto';
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { NAME } from './plain/name.js';
@@ -83,6 +83,12 @@ export const shownInstanceId = z.string().length(ID_LENGTH);
 /** A random instance id of about 31 bits. The caller checks for a collision when it creates the record. */
 export function randomInstanceId(): string {
   return Array.from({ length: ID_LENGTH }, () => ID_ALPHABET[randomInt(ID_ALPHABET.length)]).join('');
+}
+
+/** The id that belongs to a text: the same each time. */
+export function instanceIdOf(text: string): string {
+  const bytes = createHash('sha256').update(text).digest().subarray(0, ID_LENGTH);
+  return [...bytes].map((byte) => ID_ALPHABET[byte % ID_ALPHABET.length]).join('');
 }
 
 const BUILT_IN_VARIABLES: ReadonlySet<string> = new Set([

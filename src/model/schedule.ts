@@ -17,7 +17,7 @@ const scheduleSchema = z
   .strictObject({
     name: nameSchema,
     ...ruleFields,
-    do: z.enum(['restart', 'stop', 'start', 'command']),
+    do: z.enum(['restart', 'stop', 'start', 'command', 'run']),
     /** The line for the standard input of each instance, where `do` is `command`. */
     command: stopCommandSchema.optional().describe('the line to send'),
     /** `empty`: players are waited for. */

@@ -82,9 +82,10 @@ export class DesiredCopy implements FeedSink {
   get(id: string): Desired | undefined {
     const assignment = this.#assignments.get(id);
     const configuration = assignment && this.#revisions.get(assignment.revision);
-    return assignment === undefined || configuration === undefined
-      ? undefined
-      : { assignment, configuration };
+    if (assignment === undefined || configuration === undefined) return undefined;
+    if (assignment.environment === undefined) return { assignment, configuration };
+    const environmentVariables = { ...configuration.environmentVariables, ...assignment.environment };
+    return { assignment, configuration: { ...configuration, environmentVariables } };
   }
 
   /**

@@ -9,6 +9,7 @@ import type { InstanceStreams } from '../channel/services/instance-streams.js';
 import type { InstanceTerminals } from '../channel/services/instance-terminals.js';
 import type { JoinTokens } from '../channel/trust/join-tokens.js';
 import type { ConfigurationFiles } from '../configuration-files/configuration-files.js';
+import type { JobOrder } from '../model/fields/job.js';
 import type { InstanceRecord } from '../model/instance.js';
 import type { InstanceWriter } from '../state/instance-writes.js';
 import type { NodeWriter } from '../state/node-writes.js';
@@ -39,8 +40,8 @@ export type UpdateOutcome = 'restarted' | 'taken' | 'current' | 'not-due';
 /** The controllers of a term, as far as operations and routes ask them. */
 interface Deciders {
   readonly creations: {
-    /** Creates one instance and waits (250 ms at most) for its first placement pass. */
-    create(configurationName: string): Promise<InstanceRecord>;
+    /** Creates one instance, of a job a run, and waits (250 ms at most) for its first placement pass. */
+    create(configurationName: string, order?: JobOrder): Promise<InstanceRecord>;
     /** Creates a static instance for the directory that an instance of the same id left on its node. */
     adopt(configurationName: string, options: AdoptOptions): Promise<InstanceRecord>;
   };

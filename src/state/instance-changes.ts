@@ -4,7 +4,7 @@
  *
  * ```
  *  creation, start at rest   CREATING, no reason
- *  placement                 no-node-fits or template-missing while there is no place; no reason with a place
+ *  placement                 no-node-fits, template-missing or waits-for while there is no place; no reason with a place
  *  heartbeat                 OFFLINE, node-lost; back: ONLINE or CREATING, no reason, only where the reason is node-lost
  *  PUT state                 what the app says, reported
  *  stop without a place      STOPPED, stopped
@@ -139,7 +139,7 @@ export function withContentAt(record: InstanceRecord, placement: InstancePlaceme
 
 /** Why an instance has no place yet. */
 export interface NoPlace {
-  readonly reason: Extract<Reason, 'no-node-fits' | 'template-missing'>;
+  readonly reason: Extract<Reason, 'no-node-fits' | 'template-missing' | 'waits-for'>;
   readonly message: string;
 }
 
@@ -282,6 +282,11 @@ function freshStart(record: InstanceRecord): InstanceRecord {
   const { endedAt: _endedAt, ...before } = next.status;
   const status: InstanceStatus = { ...before, state: 'CREATING', reason: null, message: null };
   return { ...next, placement: null, status };
+}
+
+/** The record of a run that is ended at its time-out. */
+export function timedOut(record: InstanceRecord): InstanceRecord {
+  return withGoal({ ...record, desired: { ...record.desired, stoppedBy: 'timeout' } }, 'stop');
 }
 
 function asReady({ hasBeenReady: _ready, upAt: _upAt, ...status }: InstanceStatus): InstanceStatus {

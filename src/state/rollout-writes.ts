@@ -91,7 +91,9 @@ export class RolloutWriter {
 
   /** Replaces all instances step by step with new ones of the content in force. */
   async restart(name: string, by: string, { after, players }: Restart = {}): Promise<RolloutRecord> {
-    const { hash } = this.#configuration(name);
+    const { hash, configuration } = this.#configuration(name);
+    if (configuration.job !== undefined)
+      throw new DroverError('DRV_ROLLOUT_STATE', `${name} is a job: its runs are not restarted`);
     const first: RolloutRecord = {
       ...begun(this.#options.clock.now(), by),
       name,

@@ -162,3 +162,24 @@ it('writes all of a long output into a pipe that is read late', async () => {
   const { out, code } = await ended(child);
   expect([code, JSON.parse(out).properties]).toEqual([0, properties]);
 });
+
+it('runs a job: prints its log, ends with its exit code, once for each key, and says a time-out', async () => {
+  const job = { minimumServiceCount: 0, restartPolicy: 'never', stopTimeoutSeconds: 1 } as const;
+  for (const name of ['report', 'endless']) world.failing.add(name);
+  world.configure('report', {
+    ...job,
+    command: 'echo "day $DAY $FORMAT"; exit $CODE',
+    job: { parameters: { DAY: {}, CODE: { default: '0' }, FORMAT: { default: 'text' } } },
+  });
+  world.configure('endless', { ...job, command: 'exec sleep 1000', job: { timeoutSeconds: 1 } });
+  await until(async () => expect((await drover('config', 'list')).out).toMatch(/endless/));
+  const good = await drover('run', 'report', '--param', 'DAY=monday', '--key', 'a', '--wait');
+  expect([good.code, good.out]).toEqual([0, 'day monday text\n']);
+  expect((await drover('run', 'report', '-p', 'DAY=monday', '-p', 'CODE=7', '--wait')).code).toBe(7);
+  expect((await drover('run', 'report', '-p', 'DAY=other', '--key', 'a', '--wait')).out).toBe(good.out);
+  expect(await drover('run', 'report', '--wait')).toMatchObject({
+    err: expect.stringContaining('parameters.DAY: must be given'),
+  });
+  const late = await drover('run', 'endless', '--wait');
+  expect([late.code, late.err]).toEqual([6, expect.stringContaining('ended at its time-out of 1 s')]);
+});

@@ -5,9 +5,10 @@
 
 import type { Clock, TimerHandle } from '../../../src/loop/clock.js';
 import type { ConfigurationRecord } from '../../../src/model/configuration.js';
-import { DroverError } from '../../../src/model/errors.js';
+import { DroverError, invalidRequest } from '../../../src/model/errors.js';
+import { type JobOrder, jobRunOf } from '../../../src/model/fields/job.js';
 import type { InstanceRecord, Maker } from '../../../src/model/instance.js';
-import { randomInstanceId } from '../../../src/model/names.js';
+import { instanceIdOf, randomInstanceId } from '../../../src/model/names.js';
 import { unknownConfiguration } from '../../../src/model/unknown.js';
 import type { AdoptOptions } from '../../../src/operations/writes.js';
 import type { ContentInForce } from '../../../src/state/contents-in-force.js';
@@ -19,6 +20,7 @@ import { untilShown } from '../../../src/store/modify.js';
 import { MAX_OPERATIONS, type Operation } from '../../../src/store/store.js';
 import type { NewPlace, Placement } from '../placement/reconciler.js';
 
+const NO_ORDER: JobOrder = { parameters: {} };
 const CREATE_TRIES = 20;
 /** How long a client's creation waits for the first placement pass. */
 const PATIENCE_MS = 250;
@@ -81,21 +83,34 @@ export class InstanceCreations {
     });
   }
 
-  /** Creates one instance and waits (250 ms at most) for its first placement pass. */
-  async create(configurationName: string): Promise<InstanceRecord> {
+  /**
+   * Creates one instance, of a job a run, and waits (250 ms at most) for its first placement pass. With the key of a run
+   * that is there, it creates nothing and resolves with that run. Throws DRV_REQUEST_INVALID for an order that the
+   * configuration does not allow.
+   */
+  async create(configurationName: string, order: JobOrder = NO_ORDER): Promise<InstanceRecord> {
+    const { instances } = this.#options;
+    const { key } = order;
+    // Two masters, and two requests at once, make the same id of a key, and the store takes it once.
+    const keyed = key === undefined ? undefined : instanceIdOf(`${configurationName} ${key}`);
     const made = await this.#create(configurationName, (configuration) => {
+      const content = this.#contentOf(configuration);
+      const { job: field } = content.configuration;
+      if (field === undefined && order !== NO_ORDER)
+        throw invalidRequest(`configuration ${configurationName} is no job: it has no field "job"`);
+      const job = field && jobRunOf(field, order);
+      const before = instances.get(keyed ?? '')?.value;
+      if (before !== undefined && before.configurationName === configurationName && before.job?.key === key)
+        return undefined;
+      if (before !== undefined) throw invalidRequest('key: an instance has its id: give another one');
       this.#refuseAboveMaximum(configuration);
-      return { records: this.#newRecords(this.#contentOf(configuration), 'client', 1), beside: [] };
+      const records = this.#newRecords(content, 'client', 1);
+      for (const one of records) Object.assign(one, keyed && { id: keyed }, job && { job });
+      return { records, beside: [] };
     });
-    const id = made?.[0] ?? '';
+    const id = made?.[0] ?? keyed ?? '';
     await this.#firstPlacement(id);
-    const created = this.#options.instances.get(id)?.value;
-    if (created === undefined)
-      throw new DroverError(
-        'DRV_INSTANCE_UNKNOWN',
-        `the new instance of ${configurationName} was deleted at once`,
-      );
-    return created;
+    return this.#made(id);
   }
 
   /**
@@ -118,7 +133,11 @@ export class InstanceCreations {
       const record = newInstance(content, { id, madeBy: 'client', now: clock.now() });
       return { records: [{ ...record, home }], beside: [], mustFit: true };
     });
-    const made = instances.get(id)?.value;
+    return this.#made(id);
+  }
+
+  #made(id: string): InstanceRecord {
+    const made = this.#options.instances.get(id)?.value;
     if (made !== undefined) return made;
     throw new DroverError('DRV_INSTANCE_UNKNOWN', `instance ${id} was deleted at once`);
   }
@@ -161,7 +180,8 @@ export class InstanceCreations {
     if (name === undefined) return undefined;
     const made = await this.#create(name, (configuration) => {
       const old = this.#options.instances.get(id);
-      if (old?.value.desired.goal !== 'run') return undefined;
+      // A run is not repeated elsewhere: what it did until now, it would do twice.
+      if (old?.value.desired.goal !== 'run' || old.value.job !== undefined) return undefined;
       const { maximumServiceCount: maximum } = configuration.configuration;
       if (!removeFirst && maximum !== undefined && this.#running(name) >= maximum) return undefined;
       const made =

@@ -1,6 +1,6 @@
 /**
- * The instance-cleanup controller's decision: remove records that no node holds any more, instances that ended by
- * themselves, old records of ends, and revisions that nothing uses.
+ * The instance-cleanup controller's decision. It ends runs of jobs at their time-out. It removes records that no node
+ * holds any more, instances that ended by themselves, old records of ends, and revisions that nothing uses.
  */
 import type { Plan } from '../../../src/loop/reconciler.js';
 import { EXITS_KEPT_MS, MOST_EXIT_RECORDS } from '../../../src/model/exit-record.js';
@@ -31,6 +31,8 @@ export type CleanupFacts =
       readonly isUnwanted: boolean;
       /** True when the instance has a node that has not yet confirmed that process and directory are gone. */
       readonly isHeld: boolean;
+      /** The time until the run of a job is ended, because it takes too long. Undefined: nothing runs, or no limit. */
+      readonly timeOutInMs?: number | undefined;
     }
   | {
       readonly kind: 'ended';
@@ -45,6 +47,7 @@ export type CleanupFacts =
 
 export type CleanupStep =
   | { readonly do: 'remove-instance'; readonly id: string }
+  | { readonly do: 'time-out'; readonly id: string }
   | { readonly do: 'collect'; readonly id: string; readonly agoMs: number }
   | { readonly do: 'remove-exits'; readonly ids: readonly string[] }
   | { readonly do: 'remove-revision'; readonly hash: string };
@@ -52,6 +55,10 @@ export type CleanupStep =
 export function plan(facts: CleanupFacts): Plan<CleanupStep> {
   switch (facts.kind) {
     case 'instance':
+      if (facts.timeOutInMs !== undefined && !facts.isUnwanted)
+        return facts.timeOutInMs <= 0
+          ? { steps: [{ do: 'time-out', id: facts.id }] }
+          : { steps: [], recheckInMs: Math.min(facts.timeOutInMs, LOOK_AGAIN_MS) };
       return { steps: facts.isUnwanted && !facts.isHeld ? [{ do: 'remove-instance', id: facts.id }] : [] };
     case 'ended':
       return planEnded(facts);

@@ -1,5 +1,5 @@
 /**
- * The instance-cleanup controller: removes records of removed instances, of instances that ended by themselves, of old
+ * The instance-cleanup controller: ends runs of jobs at their time-out; removes records of removed instances, of instances that ended by themselves, of old
  * ends, and of unused revisions. Keys: `instances/<id>`, `configurations/<name>` and `revisions/<hash>`, as in the
  * store, and `exits/` for all ends.
  */
@@ -7,9 +7,11 @@
 import { Conflict, type Reconciler } from '../../../src/loop/reconciler.js';
 import { hasEndedByItself, hasFinished, type InstanceRecord } from '../../../src/model/instance.js';
 import { durationText } from '../../../src/model/words.js';
+import { timedOut } from '../../../src/state/instance-changes.js';
 import type { InstanceWriter } from '../../../src/state/instance-writes.js';
 import type { StateRecords } from '../../../src/state/master-state.js';
 import { exitKey, instanceKey, PREFIX, revisionKey } from '../../../src/store/keys.js';
+import { modify } from '../../../src/store/modify.js';
 import { MAX_OPERATIONS, type Operation } from '../../../src/store/store.js';
 import { inSteps } from '../../../src/store/transaction.js';
 import type { Ambient } from '../../../src/telemetry/ambient.js';
@@ -43,6 +45,8 @@ export class InstanceCleanup implements Reconciler<CleanupFacts, CleanupStep> {
     switch (step.do) {
       case 'remove-instance':
         return this.#removeInstance(step.id);
+      case 'time-out':
+        return this.#timeOut(step.id);
       case 'collect':
         return this.#collect(step);
       case 'remove-exits':
@@ -62,6 +66,7 @@ export class InstanceCleanup implements Reconciler<CleanupFacts, CleanupStep> {
       id,
       isUnwanted: record.desired.goal === 'remove',
       isHeld: record.placement !== null && !record.status.gone,
+      timeOutInMs: timeOutOf(record, this.#options.clock.now()),
     };
   }
 
@@ -93,6 +98,14 @@ export class InstanceCleanup implements Reconciler<CleanupFacts, CleanupStep> {
     const users = [instancesByRevision, configurationsByHash, historiesByRevision, rolloutsByRevision];
     const isUsed = users.some((lookup) => lookup.get(hash).size > 0);
     return { kind: 'revision', hash, isUsed };
+  }
+
+  async #timeOut(id: string): Promise<void> {
+    const { instanceRecords, clock, logger } = this.#options;
+    const ended = await modify(instanceRecords, id, (record) =>
+      (timeOutOf(record, clock.now()) ?? 1) > 0 ? undefined : timedOut(record),
+    );
+    if (ended !== undefined) logger.warn({ instance: id }, `the run ${id} is ended at its time-out`);
   }
 
   async #removeExits(ids: readonly string[]): Promise<void> {
@@ -157,4 +170,11 @@ export class InstanceCleanup implements Reconciler<CleanupFacts, CleanupStep> {
     ]);
     await revisions.until(revision);
   }
+}
+
+/** When a run is ended; a start in the future comes from a clock that was ahead, and counts as one of now. */
+function timeOutOf({ job, desired, status }: InstanceRecord, now: number): number | undefined {
+  const { pid, startedAt = now } = status;
+  if (job?.timeoutSeconds === undefined || desired.goal !== 'run' || pid === null) return undefined;
+  return Math.min(startedAt, now) + job.timeoutSeconds * 1000 - now;
 }

@@ -39,6 +39,8 @@ export interface PlacesOptions extends FleetSources {
     configuration: Configuration,
     instanceId: string,
   ) => { readonly templates: readonly PlacedTemplate[]; readonly problems: readonly string[] };
+  /** The waits of `waitsFor` that do not hold yet, one text each. Default: all of it holds. */
+  readonly waitsOf?: (configuration: Configuration) => readonly string[];
   readonly clock: Clock;
 }
 
@@ -128,7 +130,8 @@ export class Places {
 
   /** Whether one more instance of a configuration fits anywhere; if not, why. `revision`: the hash of the configuration. */
   outlookOf(revision: string, configuration: Configuration): PlacementOutlook {
-    const { problems } = this.#options.chooseTemplates(configuration, '');
+    const waits = this.#waitsOf(configuration);
+    const problems = [...waits, ...this.#options.chooseTemplates(configuration, '').problems];
     if (problems.length > 0) return { obstacle: problems.join('; '), hasBusyPorts: false };
     const shortlist = this.#shortlistOf(revision, configuration);
     if (shortlist.best() !== undefined) return { obstacle: null, hasBusyPorts: false };
@@ -155,14 +158,10 @@ export class Places {
   viewOfNext(configuration: Configuration): PlacementView {
     const question = questionOf(configuration);
     const { problems } = this.#options.chooseTemplates(configuration, '');
-    return viewOf(
-      {
-        facts: { ...IDLE, id: '', task: 'place', templateProblems: problems },
-        needs: { ...question, home: null },
-        candidates: this.#candidates(question),
-      },
-      this.#options,
-    );
+    const waits = this.#waitsOf(configuration);
+    const facts: PlacementFacts = { ...IDLE, id: '', task: 'place', waits, templateProblems: problems };
+    const needs = { ...question, home: null };
+    return viewOf({ facts, needs, candidates: this.#candidates(question) }, this.#options);
   }
 
   #factsOfPlace(record: InstanceRecord, configuration: Configuration): PlacementFacts {
@@ -180,6 +179,8 @@ export class Places {
       homeId: home?.nodeId ?? null,
       isUrgent: record.madeBy === 'client',
       awaited: this.#awaitedBy(shortlist, bound),
+      // Only the first start waits: an instance that was placed before has run, or was about to.
+      waits: home === null ? this.#waitsOf(configuration) : [],
       templates,
       templateProblems: problems,
       message: record.status.message,
@@ -204,6 +205,10 @@ export class Places {
       templates: record.placement?.templates ?? [],
       message: record.status.message,
     };
+  }
+
+  #waitsOf(configuration: Configuration): readonly string[] {
+    return configuration.waitsFor === undefined ? [] : (this.#options.waitsOf?.(configuration) ?? []);
   }
 
   /** `revision`: the hash of the configuration. */
@@ -274,6 +279,7 @@ const IDLE: Omit<PlacementFacts, 'id'> = {
   homeId: null,
   isUrgent: false,
   awaited: NOBODY,
+  waits: [],
   templates: [],
   templateProblems: [],
   message: null,

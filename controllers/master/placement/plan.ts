@@ -24,6 +24,8 @@ export interface PlacementFacts {
   readonly isUrgent: boolean;
   readonly awaited: Awaited;
   readonly templates: readonly PlacedTemplate[];
+  /** The waits of `waitsFor` that do not hold yet, one text each. */
+  readonly waits: readonly string[];
   /** Why templates that the configuration asks for cannot be chosen, one text each. */
   readonly templateProblems: readonly string[];
   /** The message that the status shows now. */
@@ -56,8 +58,9 @@ export type PlacementStep =
     };
 
 export function plan(facts: PlacementFacts): Plan<PlacementStep> {
-  const { task, choice, templateProblems } = facts;
+  const { task, choice, waits, templateProblems } = facts;
   if (task === null) return { steps: [] };
+  if (waits.length > 0) return { steps: explain(facts, 'waits-for', waits.join('; '), ['waits-for']) };
   if (task === 'place' && templateProblems.length > 0)
     return { steps: explain(facts, 'template-missing', templateProblems.join('; '), ['template']) };
   if (mustWait(facts)) return { steps: [], recheckInMs: facts.awaited.forMs };

@@ -45,6 +45,7 @@ export function viewOf({ facts, needs, candidates }: Viewed, sources: ViewSource
     summary: summarise(needs, fits).message,
     isTooLarge: isTooLarge(needs, fits),
     awaited: mustWait(facts) ? facts.awaited : null,
+    waits: facts.waits,
     templateProblems: facts.task === 'place' ? facts.templateProblems : [],
     ports: rangeOf(full[0]?.lacks ?? needs.ports.find(({ name }) => name === 'main')),
     portHolders: holders,

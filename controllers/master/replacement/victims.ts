@@ -60,13 +60,14 @@ export class Victims {
     const { configurationName, replaces } = record;
     const original = this.originalOf(record);
     const needsOutlook = original.replacement === undefined && original.goal === 'run' && !record.static;
+    const ofRun = record.job && { ...NO_OUTLOOK, obstacle: 'a run of a job is not repeated elsewhere' };
     const resting = needsOutlook ? this.#restingReplacementOf(record.id) : undefined;
     return {
       ...original,
       configurationName,
       static: record.static,
       spareFor: replaces !== undefined && this.#isStanding(replaces) ? replaces : null,
-      outlook: needsOutlook ? (resting ?? this.#outlookOf(configurationName, outlooks)) : NO_OUTLOOK,
+      outlook: needsOutlook ? (ofRun ?? resting ?? this.#outlookOf(configurationName, outlooks)) : NO_OUTLOOK,
     };
   }
 

@@ -35,7 +35,7 @@ export interface ScheduleFacts {
   /** Undefined: the configuration is gone. */
   readonly schedules: readonly Schedule[] | undefined;
   readonly timetable: Timetable;
-  /** How many instances may have players. */
+  /** How many instances may have players, or are runs that go on. */
   readonly used: number;
   /** The generation of the rollout. */
   readonly generation: number;
@@ -117,9 +117,12 @@ function planOf(schedule: Schedule, facts: ScheduleFacts): Plan<ScheduleStep> {
   if (held !== undefined) return settle('skipped', held, due);
   if (before.skip === due) return settle('skipped', 'a person wanted that', due);
   // A rolling restart waits for the players of each instance by itself.
-  const isWaiting = schedule.when === 'empty' && schedule.do !== 'restart' && facts.used > 0;
+  const isPatient = schedule.do === 'run' || (schedule.when === 'empty' && schedule.do !== 'restart');
+  const isWaiting = isPatient && facts.used > 0;
   if (now > due + withinMinutes * MINUTE_MS) {
-    const why = isWaiting ? `${countText(facts.used, 'instance')} had players` : 'no master acted';
+    const why = isWaiting
+      ? `${countText(facts.used, 'instance')} ${schedule.do === 'run' ? 'ran' : 'had players'}`
+      : 'no master acted';
     return settle('missed', `${why} within ${countText(withinMinutes, 'minute')}`, due);
   }
   if (isWaiting) return { steps: [], recheckInMs: PLAYERS_MS };

@@ -4,7 +4,7 @@ import type { Clock } from '../../../src/loop/clock.js';
 import { eachBounded } from '../../../src/loop/each-bounded.js';
 import { Conflict, type Reconciler } from '../../../src/loop/reconciler.js';
 import { DroverError, messageOf } from '../../../src/model/errors.js';
-import { hasPlayers, type InstanceRecord } from '../../../src/model/instance.js';
+import { hasPlayers, type InstanceRecord, isAtRest } from '../../../src/model/instance.js';
 import { EMPTY_TIMETABLE, type Entry, entryOf, type PastDue } from '../../../src/model/schedule.js';
 import { countText, durationText } from '../../../src/model/words.js';
 import type { InstanceWriter } from '../../../src/state/instance-writes.js';
@@ -12,6 +12,7 @@ import type { StateRecords } from '../../../src/state/master-state.js';
 import type { RolloutWriter } from '../../../src/state/rollout-writes.js';
 import { modifyOrCreate, removeRecord } from '../../../src/store/modify.js';
 import type { Logger } from '../../../src/telemetry/logger.js';
+import type { InstanceCreations } from '../creation/instance-creations.js';
 import { plan, type ScheduleFacts, type ScheduleStep, settled } from './plan.js';
 
 /** A due time that is acted on later than this is said to be late. */
@@ -19,6 +20,7 @@ const LATE_MS = 60_000;
 const AT_ONCE = 50;
 
 export interface SchedulesOptions extends StateRecords {
+  readonly creations: Pick<InstanceCreations, 'create'>;
   readonly writer: Pick<InstanceWriter, 'setLifecycle'>;
   readonly rolloutWriter: Pick<RolloutWriter, 'restart'>;
   /** Writes a line to the standard input of an instance. Throws when its node does not take it. */
@@ -50,7 +52,7 @@ export class Schedules implements Reconciler<ScheduleFacts, ScheduleStep> {
       now: clock.now(),
       schedules: configuration && (configuration.schedules ?? []),
       timetable: timetable ?? EMPTY_TIMETABLE,
-      used: this.#instancesOf(name).filter(hasPlayers).length,
+      used: this.#instancesOf(name).filter(isUsed).length,
       generation: rollouts.get(name)?.value.generation ?? 0,
     };
   }
@@ -70,7 +72,7 @@ export class Schedules implements Reconciler<ScheduleFacts, ScheduleStep> {
         await this.#send(name, step.line);
         return;
       case 'act':
-        return this.#finish(name, step, await this.#act(name, step));
+        return this.#finish(name, step, await this.#act(name, step).catch(refusal));
       default:
         step satisfies never;
     }
@@ -80,22 +82,19 @@ export class Schedules implements Reconciler<ScheduleFacts, ScheduleStep> {
   async #act(name: string, { schedule, entry }: Act): Promise<Deed> {
     switch (schedule.do) {
       case 'restart':
-        try {
-          const players = schedule.when === 'empty' ? 'wait' : 'ignore';
-          const options = { players, after: entry.handedOver?.mark } as const;
-          await this.#options.rolloutWriter.restart(name, `schedule ${schedule.name}`, options);
-          return ['done'];
-        } catch (error) {
-          if (!DroverError.is(error, 'DRV_ROLLOUT_STATE') && !DroverError.is(error, 'DRV_RECORD_UNREADABLE'))
-            throw error;
-          return ['failed', error.message];
-        }
+        await this.#options.rolloutWriter.restart(name, `schedule ${schedule.name}`, {
+          players: schedule.when === 'empty' ? 'wait' : 'ignore',
+          after: entry.handedOver?.mark,
+        });
+        return ['done'];
       case 'stop':
         return this.#each(name, 'stop', 'run');
       case 'start':
         return this.#each(name, 'start', 'stop');
       case 'command':
         return this.#send(name, schedule.command);
+      case 'run':
+        return this.#run(name, `schedule ${schedule.name} ${entry.handedOver?.due}`);
       default:
         return schedule.do satisfies never;
     }
@@ -105,6 +104,13 @@ export class Schedules implements Reconciler<ScheduleFacts, ScheduleStep> {
     const meant = this.#instancesOf(name).filter(({ desired }) => desired.goal === goal);
     await eachBounded(meant, AT_ONCE, undefined, ({ id }) => this.#options.writer.setLifecycle(id, target));
     return ['done', countText(meant.length, 'instance')];
+  }
+
+  /** Starts a run. The key names the due time, so that a successor that repeats this gets the same run. */
+  async #run(name: string, key: string): Promise<Deed> {
+    const other = this.#instancesOf(name).find((one) => isUsed(one) && one.job?.key !== key);
+    if (other !== undefined) return ['failed', `the run ${other.id} goes on`];
+    return ['done', `run ${(await this.#options.creations.create(name, { parameters: {}, key })).id}`];
   }
 
   async #send(name: string, line = ''): Promise<Deed> {
@@ -155,4 +161,15 @@ export class Schedules implements Reconciler<ScheduleFacts, ScheduleStep> {
       return record === undefined || record.desired.goal === 'remove' ? [] : [record];
     });
   }
+}
+
+function isUsed(record: InstanceRecord): boolean {
+  return record.job === undefined ? hasPlayers(record) : !isAtRest(record);
+}
+
+/** A refusal is the outcome of a due time; any other error is tried again. */
+function refusal(error: unknown): Deed {
+  const codes = ['DRV_ROLLOUT_STATE', 'DRV_RECORD_UNREADABLE', 'DRV_REQUEST_INVALID'] as const;
+  if (!codes.some((code) => DroverError.is(error, code))) throw error;
+  return ['failed', messageOf(error)];
 }

@@ -14,5 +14,5 @@ export function waitingGroupOf(record: InstanceRecord): string | undefined {
   if (task === null) return undefined;
   if (task === 'move') return `move ${revision} ${placement?.nodeId}`;
   const boundTo = record.static ? (home?.nodeId ?? '') : '';
-  return `place ${revision} ${record.madeBy} ${boundTo} ${status.message ?? ''}`;
+  return `place ${revision} ${record.madeBy} ${boundTo} ${home === null} ${status.message ?? ''}`;
 }

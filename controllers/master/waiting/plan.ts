@@ -53,7 +53,8 @@ export function plan({ groups, lookedAgoMs, explainedAgoMs }: WaitingFacts): Pla
 }
 
 function mayFit({ first }: WaitingGroup): boolean {
-  return first.choice !== undefined && first.templateProblems.length === 0 && !mustWait(first);
+  const isHeld = first.waits.length + first.templateProblems.length > 0;
+  return first.choice !== undefined && !isHeld && !mustWait(first);
 }
 
 function isOutdated({ first }: WaitingGroup): boolean {

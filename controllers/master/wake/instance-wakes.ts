@@ -1,10 +1,17 @@
 /** The wakes of a change of an instance's record. */
 import { portsOf } from '../../../src/model/fields/ports.js';
+import { standingOf } from '../../../src/model/fields/waits-for.js';
 import { hasEndedByItself, hasPlayers, type InstanceRecord, isAtRest } from '../../../src/model/instance.js';
 import { isSameValue } from '../../../src/model/plain/same-value.js';
 import { instanceKey, revisionKey } from '../../../src/store/keys.js';
 import { waitingGroupOf } from '../waiting/groups.js';
-import { wakesOfCount, wakesOfNewPlace, wakesOfNewRoom, wakesOfPlaces } from './shared-wakes.js';
+import {
+  wakesOfCount,
+  wakesOfNewPlace,
+  wakesOfNewRoom,
+  wakesOfPlaces,
+  wakesOfWaits,
+} from './shared-wakes.js';
 import type { Change, Wake, WakeFacts } from './wake.js';
 
 /** All changes within this time cause one count of the configuration's instances. */
@@ -21,7 +28,7 @@ export function* wakesOfInstance(change: Change<InstanceRecord>, facts: WakeFact
     yield* wakesOfCount(record.configurationName, facts, COUNT_AGAIN_MS);
   if (before !== undefined && before.revision !== after?.revision)
     yield { controller: 'instance-cleanup', key: revisionKey(before.revision), when: 0 };
-  if (after?.desired.goal === 'remove')
+  if (after?.desired.goal === 'remove' || after?.job !== undefined)
     yield { controller: 'instance-cleanup', key: instanceKey(id), when: 0 };
   if (after !== undefined && waitingGroupOf(after) !== undefined)
     yield { controller: 'placement', key: id, when: 'first' };
@@ -32,6 +39,7 @@ export function* wakesOfInstance(change: Change<InstanceRecord>, facts: WakeFact
     yield { controller: 'rollout', key: record.configurationName, when: COUNT_AGAIN_MS };
   for (const key of drainsOf(change, facts)) yield { controller: 'drain', key, when: 0 };
   for (const key of originalsOf(change, facts)) yield { controller: 'replacement', key, when: 0 };
+  if (standingOf(before) !== standingOf(after)) yield* wakesOfWaits(record.configurationName, facts);
   if (freesPlace(change)) yield* wakesOfNewPlace(facts);
   else if (takesMore(change)) yield* wakesOfPlaces(facts);
   else if (before?.desired.goal === 'run' && after?.desired.goal !== 'run') yield* wakesOfNewRoom(facts);

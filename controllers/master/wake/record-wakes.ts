@@ -9,7 +9,7 @@ import { type RolloutRecord, revisionForNew } from '../../../src/model/rollout.j
 import type { Timetable } from '../../../src/model/schedule.js';
 import { PREFIX, revisionKey } from '../../../src/store/keys.js';
 import { waitingGroupOf } from '../waiting/groups.js';
-import { wakesOfCount, wakesOfNewPlace } from './shared-wakes.js';
+import { wakesOfCount, wakesOfNewPlace, wakesOfWaits } from './shared-wakes.js';
 import type { Change, Wake, WakeFacts } from './wake.js';
 
 /**
@@ -25,6 +25,7 @@ export function* wakesOfConfiguration(
   facts: WakeFacts,
 ): Generator<Wake> {
   yield* wakesOfCount(id, facts, 'first');
+  yield* wakesOfWaits(id, facts);
   if (after?.configuration.update !== undefined || facts.rollouts.get(id) !== undefined)
     yield { controller: 'rollout', key: id, when: 'first' };
   yield { controller: 'schedule', key: id, when: 'first' };

@@ -26,6 +26,13 @@ export function* wakesOfPlaces({ awaitingPlace }: WakeFacts): Generator<Wake> {
   if (done !== true) yield { controller: 'waiting', key: ALL_THAT_WAITS, when: LOOK_AGAIN_MS };
 }
 
+/** The wakes when an answer to those that wait for a configuration (`waitsFor`) may have changed. */
+export function* wakesOfWaits(name: string, facts: WakeFacts): Generator<Wake> {
+  if (facts.waitingContents.get(name).size === 0) return;
+  yield* wakesOfPlaces(facts);
+  yield* wakesOfNewRoom(facts);
+}
+
 /** The wakes when templates appeared, changed or went. The rule does not ask which instance gets which template. */
 export function* wakesOfTemplates(facts: WakeFacts): Generator<Wake> {
   for (const group of facts.awaitingPlace.keys())

@@ -53,6 +53,8 @@ export interface WakeFacts extends StateRecords {
    * revision.
    */
   readonly awaitingContent: LookupReader<string>;
+  /** The contents that wait for a configuration, by its name. */
+  readonly waitingContents: LookupReader<string>;
   /** The nodes that are being drained, under the key `true`. Their instances wait for places, too. */
   readonly draining: LookupReader<true>;
   /** The configurations whose rollouts move instances, or may do so, under the key `true`. */
@@ -83,6 +85,10 @@ export function wakeFactsOf(state: MasterState, until?: AbortSignal): WakeFacts 
     ...state,
     awaitingPlace: state.instances.lookup(waitingGroupsOf, until),
     awaitingContent: state.instances.lookup(revisionsToLeave, until),
+    waitingContents: state.revisions.lookup(
+      ({ waitsFor = [] }) => waitsFor.map(({ configuration }) => configuration),
+      until,
+    ),
     draining: state.nodes.lookup(({ drain }) => (drain === undefined ? [] : [true]), until),
     rollingOut: state.rollouts.lookup(
       (rollout) => (hasEnded(rollout) && rollout.state !== 'failed' ? [] : [true]),

@@ -46,7 +46,7 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
   }
 
   observe(id: string): SupervisorFacts | undefined {
-    const { desired, handles, outbox, runtimes, nodeStop } = this.#parts;
+    const { desired, handles, outbox, runtimes, nodeStop, stopsLater } = this.#parts;
     const handle = handles.get(id);
     const isHeld = desired.has(id);
     if (handle === undefined && !isHeld) {
@@ -65,7 +65,7 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
       isConfirmed: desired.isConfirmed,
       handle,
       reported: outbox.get(id),
-      isNodeStopping: nodeStop.aborted,
+      isNodeStopping: nodeStop.aborted && !stopsLater().has(wanted?.configuration.name ?? ''),
       runtimeProblem: runtimes.problemOf(runtime),
       checkedRun: this.#readiness.checkedRun(id),
       checkBegunAt: this.#readiness.begunAt(id),

@@ -222,6 +222,7 @@ export class NodeFeed {
       ...(placement.ports !== undefined && { ports: placement.ports }),
       hostAddress: placement.hostAddress,
       templates,
+      ...(record.job !== undefined && { environment: record.job.parameters }),
       apiKey: this.#options.sources.issueInstanceToken(record.id, record.createdAt),
     };
   }

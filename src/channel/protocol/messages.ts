@@ -115,6 +115,8 @@ export const assignmentSchema = z.object({
   ports: placementSchema.shape.ports,
   hostAddress: z.string(),
   templates: z.array(resolvedTemplateSchema),
+  /** The parameters of a run, beside `environmentVariables`. Absent: none. */
+  environment: z.record(z.string(), z.string()).optional(),
   /** The key with which the instance may PUT its own state. */
   apiKey: z.string(),
 });

@@ -2,6 +2,7 @@
  * Declares the commands that only the client has, in the order of the help. The code of a command is loaded when it
  * runs.
  */
+import { randomUUID } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
 import { invalid } from '../../command-tree/command.js';
@@ -25,7 +26,6 @@ import { write } from '../print.js';
 import type { ClientHost, ClientOptions } from './client-host.js';
 import { addDelete, addFileCommands, addRender } from './file-commands.js';
 
-const WAIT_MS = 60_000;
 /** A timer cannot wait longer than 24.8 days. */
 const MOST_WAIT_MS = 24 * 24 * 3_600_000;
 
@@ -37,6 +37,7 @@ export function addOwnCommands(program: Command, host: ClientHost): void {
   addLogs(program, host);
   addAttach(program, host);
   addWait(program, host);
+  addRun(program, host);
   addRolloutWatch(program, host);
   addEvents(program, host);
   addExits(program, host);
@@ -153,7 +154,7 @@ function addWait(program: Command, host: ClientHost): void {
       '--timeout <time>',
       'then it says why, and ends with exit code 6; default 60s',
       lengthOfTime(MOST_WAIT_MS, 'It must be a length of time such as 30s, 10m or 2h, 24d at most.'),
-      WAIT_MS,
+      60_000,
     );
   host.addTarget(command).action(async (word: string, rest: readonly string[], options: WaitOptions) => {
     const { timeout: timeoutMs, for: goal } = options;
@@ -177,6 +178,33 @@ function addWait(program: Command, host: ClientHost): void {
     const question = { kind: meant, names, goal: goal ?? 'online', timeoutMs };
     await wait(api, question, await host.liveOutput());
   });
+}
+
+type RunOptions = ClientOptions & { param: Readonly<Record<string, string>>; key?: string; wait?: true };
+
+function addRun(program: Command, host: ClientHost): void {
+  const command = program
+    .command('run <job>')
+    .description('start a run of a job; with --wait print its log, and end with its exit code')
+    .option('-p, --param <name=value>', 'a value for the run; may be given again', withParameter, {})
+    .option('--key <text>', 'a second command with this key starts no second run; default: a new key')
+    .option('--wait', 'until the run has ended');
+  host.addShown(command);
+  command.action(async (name: string, options: RunOptions) => {
+    const { param: parameters, key = randomUUID(), wait, output } = options;
+    const { startRun, followRun } = await import('../live/run-job.js');
+    const api = await host.open(options);
+    const run = await startRun(api, name, { parameters, key });
+    if (wait) return followRun(api, run.id, await host.liveOutput());
+    const shown = { json: () => run, text: () => `run ${run.id} of ${name}`, names: () => [run.id] };
+    await host.print(shown, output, api.now);
+  });
+}
+
+function withParameter(text: string, before: Readonly<Record<string, string>>) {
+  const end = text.indexOf('=');
+  if (end < 1) throw new InvalidArgumentError('It must be name=value.');
+  return { ...before, [text.slice(0, end)]: text.slice(end + 1) };
 }
 
 /** Adds a command to the group `rollout`, which the console has too. */
@@ -215,11 +243,7 @@ function addEvents(program: Command, host: ClientHost): void {
   });
 }
 
-interface EventsOptions {
-  readonly follow?: true;
-  readonly node?: string;
-  readonly since?: LogPoint;
-}
+type EventsOptions = { readonly follow?: true; readonly node?: string; readonly since?: LogPoint };
 
 /** `--since` in Unix milliseconds. Throws the usage error for the number of a line. */
 function sinceOf(since: LogPoint | undefined, now: number): number | undefined {
@@ -240,20 +264,15 @@ function addExits(program: Command, host: ClientHost): void {
       3,
     );
   host.addShown(command);
-  command.action(
-    async (
-      configuration: string | undefined,
-      options: ClientOptions & Pick<EventsOptions, 'since'> & { readonly lines: number },
-    ) => {
-      const { printExits } = await import('../live/events.js');
-      const api = await host.open(options);
-      const wanted = { configuration, since: sinceOf(options.since, api.now), lines: options.lines };
-      const form = { isJson: options.output === 'json', columns: host.screen.columns };
-      await printExits(api, wanted, form, await host.liveOutput());
-    },
-  );
+  type Options = ClientOptions & Pick<EventsOptions, 'since'> & { readonly lines: number };
+  command.action(async (configuration: string | undefined, options: Options) => {
+    const { printExits } = await import('../live/events.js');
+    const api = await host.open(options);
+    const wanted = { configuration, since: sinceOf(options.since, api.now), lines: options.lines };
+    const form = { isJson: options.output === 'json', columns: host.screen.columns };
+    await printExits(api, wanted, form, await host.liveOutput());
+  });
 }
-const DAY_MS = 86_400_000;
 
 function addTop(program: Command, host: ClientHost): void {
   const command = program
@@ -264,25 +283,20 @@ function addTop(program: Command, host: ClientHost): void {
     .option(
       '--since <age>',
       'what they used in the time from then on, at most 1d: 30m, 6h',
-      lengthOfTime(DAY_MS, 'It must be an age of at most a day, such as 30m, 6h or 1d.'),
+      lengthOfTime(86_400_000, 'It must be an age of at most a day, such as 30m, 6h or 1d.'),
     );
   host.addShown(command);
-  command.action(
-    async (
-      configuration: string | undefined,
-      options: ClientOptions & { sort: 'cpu' | 'memory'; once?: true; since?: number },
-    ) => {
-      const { pastTop, top } = await import('../live/top.js');
-      const { output: format, once = false, sort, since } = options;
-      const [api, output] = [await host.open(options), await host.liveOutput()];
-      const wanted = { configuration, sort, format };
-      if (since !== undefined)
-        return pastTop(api, { ...wanted, since, columns: host.screen.columns }, output);
-      const { stdout } = host.surroundings;
-      const isLive = stdout.isTTY === true && !once && (format === 'table' || format === 'wide');
-      await top(api, { ...wanted, terminal: isLive ? stdout : undefined }, output);
-    },
-  );
+  type Options = ClientOptions & { sort: 'cpu' | 'memory'; once?: true; since?: number };
+  command.action(async (configuration: string | undefined, options: Options) => {
+    const { pastTop, top } = await import('../live/top.js');
+    const { output: format, once = false, sort, since } = options;
+    const [api, output] = [await host.open(options), await host.liveOutput()];
+    const wanted = { configuration, sort, format };
+    if (since !== undefined) return pastTop(api, { ...wanted, since, columns: host.screen.columns }, output);
+    const { stdout } = host.surroundings;
+    const isLive = stdout.isTTY === true && !once && (format === 'table' || format === 'wide');
+    await top(api, { ...wanted, terminal: isLive ? stdout : undefined }, output);
+  });
 }
 
 function addCopy(program: Command, host: ClientHost): void {

@@ -71,7 +71,7 @@ export async function executeAndFollow(
   await followLogs(api, id, part, { ...output, signal });
 }
 
-const EVERYTHING = { since: undefined, until: undefined, previous: false, timestamps: false };
+export const EVERYTHING = { since: undefined, until: undefined, previous: false, timestamps: false };
 
 /** A piece of a log, with the time of its last line; '': it is not known. */
 type TimedPiece = Readonly<{ id: string; at: string; piece: LogPiece }>;

@@ -62,7 +62,7 @@ function endedRollout(world: World, name: string): ShownRollout | undefined {
 
 /** True when no process runs and none is about to start: the instance was stopped as wanted, or ended for good. */
 export function isAtRest({ state, reason, processPid }: InstanceInfo): boolean {
-  return state === 'STOPPED' && processPid === null && (reason === 'stopped' || reason === 'exited');
+  return state === 'STOPPED' && processPid === null && /^(?:stopped|exited|timed-out)$/.test(reason ?? '');
 }
 
 function isOnline({ state }: InstanceInfo): boolean {

@@ -8,9 +8,10 @@ import { z } from 'zod';
 import { type ParsedConfiguration, validateConfiguration } from '../../configuration-files/parse.js';
 import { eachBounded } from '../../loop/each-bounded.js';
 import { Pace } from '../../loop/pace.js';
-import type { ConfigurationRecord } from '../../model/configuration.js';
+import type { Configuration, ConfigurationRecord } from '../../model/configuration.js';
 import { DroverError, invalidRequest } from '../../model/errors.js';
 import { changedFieldSchema, changedFields, newFields } from '../../model/field-class.js';
+import { circleFault, unknownWaits } from '../../model/fields/waits-for.js';
 import { nameSchema } from '../../model/names.js';
 import type { ShownValues } from '../../model/plain/may-be-secret.js';
 import { countText, quoteText } from '../../model/words.js';
@@ -130,10 +131,19 @@ export async function planChanges(
 ): Promise<ChangePlan> {
   const pace = new Pace();
   const contents = await judgeAll(needs, order, pace);
-  const changes = await compareAll(needs, contents, pace);
   const others = namesOfOthers(needs, order, contents);
   const removed = order.prune ? others : [];
   const all = [...contents, ...removed.map((name) => ({ name, parsed: null }))];
+  const next = new Map(all.map(({ name, parsed }) => [name, parsed?.configuration]));
+  const contentOf = (name: string): Configuration | undefined =>
+    next.has(name) ? next.get(name) : needs.configurations.get(name)?.value.configuration;
+  for (const { name, parsed } of contents) {
+    const fault = circleFault(parsed.configuration, contentOf);
+    if (fault !== undefined) throw new DroverError('DRV_CONFIGURATION_INVALID', `${name}: ${fault}`);
+  }
+  const isKnown = (name: string): boolean => contentOf(name) !== undefined;
+  const unknown = contents.flatMap(({ parsed: { configuration } }) => unknownWaits(configuration, isKnown));
+  const changes = await compareAll(needs, contents, pace);
   // Note the contents in force first: a write with the `revision` of the plan then fails if they change meanwhile.
   const records = all.map(({ name }) => needs.configurations.get(name)?.value);
   const { services, shortages, unjudged } = await needs
@@ -154,7 +164,7 @@ export async function planChanges(
     configurations: configurations.map((one) => withoutValues(one, order.shown)),
     shortages: [...shortages],
     others: order.prune ? [] : others,
-    warnings: [...warningsOf(changes), ...unjudgedWarning(unjudged)],
+    warnings: [...warningsOf(changes), ...unknown, ...unjudgedWarning(unjudged)],
   };
 }
 

@@ -124,3 +124,34 @@ it('shows the text of a broken file, and replaces exactly the text that was show
     expect(await put(name, { 'if-match': shown.tag })).toBe(412);
   }
 });
+
+it('refuses a write and a plan that close a circle of waits, and warns of a name that is not there', async () => {
+  const waiting = (configuration: string) => ({ ...CONTENT, waitsFor: [{ configuration }] });
+  const write = (name: string, other: string) =>
+    world.call(`PUT /configurations/${name}`, { body: waiting(other) });
+  const first = await write('app', 'db');
+  expect([first.status, first.headers.get('warning')]).toEqual([
+    204,
+    expect.stringContaining('waitsFor.0.configuration: there is no configuration'),
+  ]);
+  expect((await write('db', 'store')).status).toBe(204);
+  const closing = await write('store', 'app');
+  expect([closing.status, closing.json]).toEqual([
+    400,
+    expect.objectContaining({ error: expect.stringContaining('store -> app -> db -> store') }),
+  ]);
+  expect((await write('me', 'me')).status).toBe(400);
+  const changes = ['x', 'y'].map((name) => ({
+    do: 'put',
+    name,
+    content: { name, ...waiting(name === 'x' ? 'y' : 'x') },
+  }));
+  const batch = await world.call('POST /configurations/batch', { body: { changes } });
+  expect((batch.json as { status: number }[]).map(({ status }) => status)).toEqual([400, 400]);
+  const plan = (name: string, other: string) =>
+    world.call('POST /plan', { body: { configurations: [{ name, ...waiting(other) }] } });
+  expect((await plan('store', 'app')).status).toBe(400);
+  expect(((await plan('new', 'none')).json as { warnings: unknown }).warnings).toEqual([
+    expect.objectContaining({ configurationName: 'new', field: 'waitsFor.0.configuration' }),
+  ]);
+});

@@ -818,3 +818,16 @@ describe('with a clock that stands still', () => {
     expect(world.lines('configuration error')).toEqual([]);
   });
 });
+
+test('files that wait in a circle are faults that name it, and the last good contents stay', async () => {
+  const waitsFor = (configuration: string) => [{ configuration }];
+  await world.start({ 'a.json': { command: 'one', waitsFor: waitsFor('b') }, 'b.json': { command: 'two' } });
+  await world.write('b.json', { command: 'three', waitsFor: waitsFor('c') });
+  await world.write('c.json', { command: 'four', waitsFor: waitsFor('a') });
+  await untilErrors(/^a\.json.* waitsFor: goes in a circle: a -> b -> c -> a\./, /^b\.json/, /^c\.json/);
+  expect(await world.stored()).toContain('a one a.json');
+  expect((await world.stored()).join()).not.toContain('four');
+  await world.write('c.json', { command: 'four' });
+  await untilErrors();
+  await untilStored('a one a.json', 'b three b.json', 'c four c.json');
+});

@@ -79,6 +79,7 @@ export function placementView(fields: Partial<PlacementView> = {}): PlacementVie
     summary: '',
     isTooLarge: false,
     awaited: null,
+    waits: [],
     templateProblems: [],
     ports: null,
     portHolders: [],

@@ -15,6 +15,8 @@ const TABLES = [
   ['starts.md', '| field of `fileEdits` |', ['fileEdits.']],
   ['starts.md', '| field of `prepare` and `after` |', ['prepare.', 'after.']],
   ['starts.md', '| field of `limits` |', ['limits.']],
+  ['jobs.md', '| field of `job` |', ['job.']],
+  ['configuration.md', '| field of `waitsFor` |', ['waitsFor.']],
   ['liveness.md', '| field of `liveness` |', ['liveness.']],
   ['configuration.md', '| field of `schedules` |', ['schedules.']],
   ['configuration.md', '| field of `windows` |', ['windows.']],

@@ -62,6 +62,7 @@ function decide(
     isUrgent: false,
     awaited: { nodeIds: [], forMs: 0 },
     templates: [],
+    waits: [],
     templateProblems: [],
     message: null,
     ...fields,

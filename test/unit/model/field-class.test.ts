@@ -53,6 +53,8 @@ const OTHER: { readonly [Field in keyof Required<Input>]: NonNullable<Input[Fiel
   liveness: { tcpPort: 7007 },
   update: { strategy: 'rolling' },
   surplus: 'remove',
+  job: { timeoutSeconds: 7 },
+  waitsFor: [{ configuration: 'seven', until: 'started' }],
   schedules: [{ name: 'seven', cron: '7 7 * * *', do: 'restart' }],
   windows: [{ cron: '7 7 * * *', minutes: 7, minimumServiceCount: 7 }],
   onDelete: 'stop',
@@ -63,7 +65,8 @@ describe('the class of a changed field', () => {
   it.each(Object.keys(configurationSchema.shape))('is known for %s', (field) => {
     const other = new Map<string, unknown>(Object.entries(OTHER)).get(field);
     expect(other, `${field} needs a value in this test, and a row in field-class.ts`).toBeDefined();
-    const changed = changedFields(configuration(), configuration({ [field]: other }));
+    const beside: Partial<Input> = field === 'job' ? { minimumServiceCount: 0, restartPolicy: 'never' } : {};
+    const changed = changedFields(configuration(), configuration({ [field]: other, ...beside }));
     expect(changed.map(({ path }) => path.split('.')[0])).toContain(field);
     expect(z.enum(['live', 'next-start', 'replacement']).safeParse(strongestClass(changed)).success).toBe(
       true,

@@ -6,6 +6,7 @@
 import type { z } from 'zod';
 import { requireProcess, stdinCommand } from '../../../channel/services/stdin-command.js';
 import { DroverError, invalidRequest } from '../../../model/errors.js';
+import { jobOrderSchema } from '../../../model/fields/job.js';
 import {
   type InstanceRecord,
   instanceInfoSchema,
@@ -30,6 +31,7 @@ import {
   lifecycleMessage,
   lifecycleQuery,
   NODE_ERRORS,
+  runParams,
   signalBody,
   signalMessage,
   stateBody,
@@ -65,6 +67,23 @@ export const instanceRoutes: readonly Route[] = [
         throw badRequest(unknownConfiguration(body.configurationName));
       });
       request.subject = `${record.id} of ${record.configurationName}`;
+      reply.code(201);
+      return toInstanceInfo(record);
+    },
+  }),
+  defineRoute({
+    method: 'POST',
+    path: '/configurations/:name/run',
+    scope: 'OPERATE',
+    reach: 'configuration',
+    summary: 'Starts a run of a job; with a `key` of before, it answers with the run of before.',
+    errors: ['DRV_CONFIGURATION_UNKNOWN', 'DRV_STORE_WRITE_FAILED'],
+    params: runParams,
+    body: jobOrderSchema,
+    answers: { 201: { description: 'the instance that is the run', schema: instanceInfoSchema } },
+    handle: async ({ params: { name }, body, request }, { led }, reply) => {
+      const record = await led().creations.create(name, body);
+      request.subject = `${record.id} of ${name}`;
       reply.code(201);
       return toInstanceInfo(record);
     },

@@ -35,6 +35,8 @@ export const NODE_ERRORS = [
 
 export const instanceParams = z.object({ id: z.string().describe('instance id, 6 characters') });
 
+export const runParams = z.object({ name: z.string().describe('name of the configuration') });
+
 export const createBody = z.object({
   configurationName: z.string().describe('name of an existing configuration'),
 });

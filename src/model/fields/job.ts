@@ -1,0 +1,59 @@
+/** The field `job`: a configuration whose instances are runs, which somebody or a schedule asks for. */
+import { z } from 'zod';
+import { invalidRequest } from '../errors.js';
+import { placeholderNames } from '../names.js';
+import { listText, quoteText } from '../words.js';
+
+const timeoutSchema = z.int().min(1).max(604_800);
+
+/** A value becomes a variable of the environment as it is: by a `%NAME%` a caller could learn what Drover knows. */
+const valueSchema = z
+  .string()
+  .max(4096)
+  .refine((text) => !text.includes('\0') && placeholderNames(text).length === 0, {
+    error: 'must not hold a %NAME% or a NUL character',
+  });
+
+/** `default`: the value where a run gives none; without it a run must give one. */
+const parameterSchema = z.strictObject({ default: valueSchema.optional().describe('the usual value') });
+
+export const jobSchema = z.strictObject({
+  /** The values that a run may set, by the name of the variable. */
+  parameters: z.record(z.string().regex(/^[A-Za-z_]\w{0,127}$/), parameterSchema).default({}),
+  /** How long the program may run. Absent: as long as it likes. */
+  timeoutSeconds: timeoutSchema.optional(),
+});
+
+export const jobOrderSchema = z.object({
+  parameters: z
+    .record(z.string(), valueSchema)
+    .default({})
+    .describe('values by the names in `job.parameters`'),
+  timeoutSeconds: timeoutSchema.optional().describe('where it is less than `job.timeoutSeconds`'),
+  key: z
+    .string()
+    .max(200)
+    .optional()
+    .describe('a text of your own: with the same one again, the answer is the same run'),
+});
+export type JobOrder = z.output<typeof jobOrderSchema>;
+
+/** The run in the record of its instance: its order with the defaults of the job. Throws DRV_REQUEST_INVALID. */
+export function jobRunOf(
+  { parameters, timeoutSeconds }: z.output<typeof jobSchema>,
+  order: JobOrder,
+): JobOrder {
+  const unknown = Object.keys(order.parameters).find((name) => !Object.hasOwn(parameters, name));
+  if (unknown !== undefined)
+    throw invalidRequest(
+      `parameters: ${quoteText(unknown)} is none of the job: ${listText(Object.keys(parameters), 10)}`,
+    );
+  const values = Object.entries(parameters).map(([name, { default: usual }]) => {
+    const value = Object.hasOwn(order.parameters, name) ? order.parameters[name] : usual;
+    if (value === undefined) throw invalidRequest(`parameters.${name}: must be given: it has no default`);
+    return [name, value] as const;
+  });
+  const limits = [timeoutSeconds, order.timeoutSeconds].filter((one) => one !== undefined);
+  const limit = limits.length === 0 ? undefined : Math.min(...limits);
+  return { ...order, parameters: Object.fromEntries(values), timeoutSeconds: limit };
+}

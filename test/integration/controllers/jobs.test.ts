@@ -1,0 +1,127 @@
+/** Jobs over a real master with a wrapper, fake runtimes and a virtual clock. */
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import type { ConfigurationInput } from '../../../src/model/configuration.js';
+import { entryOf } from '../../../src/model/schedule.js';
+import { ControlPlane, type TestNode } from '../../support/control-plane/control-plane.js';
+import { FakeClock } from '../../support/fake-clock.js';
+
+const MINUTE = 60_000;
+let clock: FakeClock;
+let plane: ControlPlane;
+let alpha: TestNode;
+
+beforeEach(async () => {
+  clock = new FakeClock();
+  plane = new ControlPlane({ clock });
+  await plane.start();
+  alpha = await plane.addNode('alpha');
+  await clock.advance(MINUTE - (clock.now() % MINUTE) + 1000);
+});
+
+afterEach(async () => {
+  const stopped = plane.stop();
+  await clock.advance(20_000);
+  await stopped;
+});
+
+async function put(fields: Partial<ConfigurationInput> = {}): Promise<void> {
+  await plane.putConfiguration({
+    name: 'report',
+    runtime: 'process',
+    command: 'run',
+    ramMB: 10,
+    cpu: 1,
+    minimumServiceCount: 0,
+    restartPolicy: 'never',
+    job: { parameters: { DAY: {}, FORMAT: { default: 'text' } }, timeoutSeconds: 100 },
+    ...fields,
+  });
+  await clock.advance(1000);
+}
+
+const order = { parameters: { DAY: 'monday' }, key: 'one' };
+const create = async (asked: Partial<typeof order> & { timeoutSeconds?: number } = {}) => {
+  const made = await plane.master.led().controllers.creations.create('report', { ...order, ...asked });
+  await clock.advance(1000);
+  return made.id;
+};
+const recordOf = (id: string) => plane.master.state.instances.get(id)?.value;
+
+it('runs once for each key, over a failover too, and hands its parameters to the node', async () => {
+  await put();
+  const id = await create();
+  expect(recordOf(id)?.job?.parameters).toEqual({ DAY: 'monday', FORMAT: 'text' });
+  expect(alpha.wrapper.status().instances.map((one) => one.id)).toEqual([id]);
+  await plane.replaceMaster();
+  await clock.advance(10_000);
+  expect(await create()).toBe(id);
+  alpha.runtime.end(id, { code: 0, signal: null });
+  await clock.advance(5000);
+  expect(await create()).toBe(id);
+  expect(alpha.runtime.starts).toHaveLength(1);
+  expect(await create({ key: 'two' })).not.toBe(id);
+});
+
+it('refuses what the job does not allow', async () => {
+  await put();
+  await expect(create({ parameters: { DAY: 'x', PATH: '/tmp' } } as never)).rejects.toThrow('"PATH" is none');
+  await expect(create({ parameters: {} } as never)).rejects.toThrow('parameters.DAY: must be given');
+  await put({ job: undefined });
+  await expect(create()).rejects.toThrow('configuration report is no job');
+});
+
+it('ends a run at its time-out, by the ladder of stops, and keeps it to be read', async () => {
+  await put();
+  const id = await create({ timeoutSeconds: 30 });
+  await clock.advance(25_000);
+  expect(alpha.runtime.alive).toEqual([id]);
+  await plane.replaceMaster();
+  await clock.advance(20_000);
+  expect(alpha.runtime.signals).toEqual([`${id} SIGTERM`]);
+  expect(recordOf(id)).toMatchObject({
+    desired: { goal: 'stop', stoppedBy: 'timeout' },
+    placement: { port: null },
+  });
+  await clock.advance(5 * MINUTE);
+  expect(recordOf(id)).toBeDefined();
+});
+
+it('keeps the last ten runs', async () => {
+  await put();
+  for (let run = 0; run < 13; run++) {
+    alpha.runtime.end(await create({ key: `${run}` }), { code: 0, signal: null });
+    await clock.advance(2000);
+  }
+  await clock.advance(2 * MINUTE);
+  expect(plane.records()).toHaveLength(10);
+});
+
+it('is started by a schedule, not while the former run goes on', async () => {
+  await put({ job: {}, schedules: [{ name: 'hourly', cron: '* * * * *', do: 'run', withinMinutes: 2 }] });
+  await clock.advance(MINUTE);
+  const [first = ''] = alpha.runtime.alive;
+  expect(first).not.toBe('');
+  await clock.advance(90_000);
+  expect(alpha.runtime.alive).toEqual([first]);
+  alpha.runtime.end(first, { code: 0, signal: null });
+  await clock.advance(10_000);
+  expect(alpha.runtime.alive).toHaveLength(1);
+  const timetable = plane.master.state.timetables.get('report')?.value;
+  expect(timetable && entryOf(timetable, 'hourly')?.last?.message).toContain('run ');
+});
+
+it('is waited for by a drain, and not repeated elsewhere', async () => {
+  await put();
+  const id = await create();
+  const beta = await plane.addNode('beta');
+  await plane.master.nodeWriter.drain('alpha', MINUTE);
+  await clock.advance(50_000);
+  expect([alpha.runtime.alive, beta.runtime.starts]).toEqual([[id], []]);
+  const drains = plane.master.term?.controllers.drains;
+  expect(drains?.progressOf('alpha')?.waitingFor.join()).toContain(
+    'a run of a job is not repeated elsewhere',
+  );
+  alpha.runtime.end(id, { code: 0, signal: null });
+  await clock.advance(5000);
+  expect(drains?.progressOf('alpha')).toMatchObject({ isDrained: true });
+});
