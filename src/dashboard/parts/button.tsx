@@ -34,13 +34,10 @@ export function Button({ children, onPress, kind = 'normal', isBusy = false, ...
   );
 }
 
+type SubmitProps = Omit<ButtonProps, 'onPress'>;
+
 /** The button that submits the form around it. */
-export function Submit({
-  children,
-  kind = 'main',
-  isBusy = false,
-  isDisabled = false,
-}: Omit<ButtonProps, 'onPress'>) {
+export function Submit({ children, kind = 'main', isBusy = false, isDisabled = false }: SubmitProps) {
   return (
     <button type="submit" class={`button button-${kind}`} disabled={isBusy || isDisabled} aria-busy={isBusy}>
       {children}

@@ -83,17 +83,12 @@ export function Screen() {
 function useFeeds(ids: readonly string[]): readonly { readonly id: string; readonly feed: LogFeed }[] {
   const { api, live } = useServices();
   const started = useRef<ReturnType<typeof useFeeds>>(NONE);
-  const feeds = useMemo(
-    () =>
-      ids.map(
-        (id) =>
-          started.current.find((one) => one.id === id) ?? {
-            id,
-            feed: new LogFeed({ connection: live.connection, api, id }),
-          },
-      ),
-    [ids.join()],
-  );
+  const feedOf = (id: string): (typeof started.current)[number] =>
+    started.current.find((one) => one.id === id) ?? {
+      id,
+      feed: new LogFeed({ connection: live.connection, api, id }),
+    };
+  const feeds = useMemo(() => ids.map(feedOf), [ids.join()]);
   const startOnly = (wanted: typeof started.current): void => {
     for (const one of started.current) if (!wanted.includes(one)) one.feed.stop();
     for (const one of wanted) if (!started.current.includes(one)) one.feed.start(null);
@@ -104,12 +99,7 @@ function useFeeds(ids: readonly string[]): readonly { readonly id: string; reado
   return feeds;
 }
 
-interface ConsoleProps {
-  readonly instance: InstanceInfo;
-  readonly isGone: boolean;
-}
-
-function Console({ instance, isGone }: ConsoleProps) {
+function Console({ instance, isGone }: { readonly instance: InstanceInfo; readonly isGone: boolean }) {
   const { id, configurationName } = instance;
   const [one] = useFeeds([id]);
   useEffect(() => {
