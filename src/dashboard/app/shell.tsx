@@ -2,7 +2,7 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { CLUSTER_HUES } from '../../model/plain/cluster-colors.js';
-import { Button, ButtonLink } from '../parts/button.js';
+import { Button, ButtonLink, putting } from '../parts/button.js';
 import { Dialog } from '../parts/dialog.js';
 import { Icon, Mark } from '../parts/icon.js';
 import { Lazy } from '../parts/lazy.js';
@@ -23,10 +23,7 @@ export function Shell() {
   const open = useSignal<'menu' | 'palette' | 'help' | null>(null);
   const content = useRef<HTMLElement>(null);
   const found = screenAt(router.place.value);
-  const show = (what: typeof open.value) => (): void => {
-    open.value = what;
-  };
-  useKeys({ onCommands: show('palette'), onHelp: show('help') });
+  useKeys({ onCommands: putting(open, 'palette'), onHelp: putting(open, 'help') });
   useEffect(() => {
     // The other screens are fetched once the page is idle, so that they open without a connection, too.
     const timer = setTimeout(() => {
@@ -39,7 +36,7 @@ export function Shell() {
     document.title = `${[title, ...(found?.path ?? [])].join(' · ')} · ${text.product}`;
   });
   const find = session.can('ALL') && session.isUnrestricted ? text.commands : text.goTo;
-  const side = <Side current={found?.name} onHelp={show('help')} onDone={show(null)} />;
+  const side = <Side current={found?.name} onHelp={putting(open, 'help')} onDone={putting(open, null)} />;
   return (
     <div class="shell">
       <div class="skip">
@@ -55,14 +52,14 @@ export function Shell() {
       <search class="with-icon top">
         <Cluster />
         <div class="top-find">
-          <Button hint={find} onPress={show('palette')}>
+          <Button hint={find} onPress={putting(open, 'palette')}>
             <Icon name="find" />
             <span>{find}</span>
             <kbd>{text.commandsKey}</kbd>
           </Button>
         </div>
         <div class="top-menu">
-          <Button onPress={show('menu')}>
+          <Button onPress={putting(open, 'menu')}>
             <Icon name="menu" />
             {text.menu}
           </Button>
@@ -74,17 +71,17 @@ export function Shell() {
         <Content found={found} />
       </main>
       {open.value === 'menu' && (
-        <Dialog title={text.menu} onClose={show(null)}>
+        <Dialog title={text.menu} onClose={putting(open, null)}>
           <div class="side-sheet">{side}</div>
         </Dialog>
       )}
       {open.value === 'palette' && (
         <Lazy
           load={async () => (await import('../screens/palette/palette.js')).Palette}
-          props={{ screens: screensFor(session), onClose: show(null) }}
+          props={{ screens: screensFor(session), onClose: putting(open, null) }}
         />
       )}
-      {open.value === 'help' && <KeyHelp onClose={show(null)} />}
+      {open.value === 'help' && <KeyHelp onClose={putting(open, null)} />}
       <ToastList />
     </div>
   );

@@ -1,5 +1,5 @@
 /** The navigation at the side; on a phone it is a sheet behind "Menu". */
-import { Button } from '../parts/button.js';
+import { Button, putting } from '../parts/button.js';
 import { Icon } from '../parts/icon.js';
 import { Menu } from '../parts/menu.js';
 import { useServices } from '../services/services.js';
@@ -60,9 +60,7 @@ function Account() {
         items={THEMES.map((name) => ({
           label: text.theme[name],
           isChecked: name === theme.value,
-          onPress: () => {
-            theme.value = name;
-          },
+          onPress: putting(theme, name),
         }))}
       />
       {caller !== null && <p class="side-who quiet">{text.signedInAs(caller.key, caller.scope)}</p>}

@@ -1,4 +1,5 @@
 /** A button, and a link that looks like one. Both always have a word. */
+import type { Signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 
 export type ButtonKind = 'normal' | 'main' | 'danger' | 'risky' | 'quiet';
@@ -33,18 +34,22 @@ export function Button({ children, onPress, kind = 'normal', isBusy = false, ...
   );
 }
 
+type SubmitProps = Omit<ButtonProps, 'onPress'>;
+
 /** The button that submits the form around it. */
-export function Submit({
-  children,
-  kind = 'main',
-  isBusy = false,
-  isDisabled = false,
-}: Omit<ButtonProps, 'onPress'>) {
+export function Submit({ children, kind = 'main', isBusy = false, isDisabled = false }: SubmitProps) {
   return (
     <button type="submit" class={`button button-${kind}`} disabled={isBusy || isDisabled} aria-busy={isBusy}>
       {children}
     </button>
   );
+}
+
+/** A callback that gives a signal this value. */
+export function putting<T>(target: Signal<T>, value: T): () => void {
+  return () => {
+    target.value = value;
+  };
 }
 
 export function ButtonLink({ children, href }: Pick<ButtonProps, 'children'> & { readonly href: string }) {

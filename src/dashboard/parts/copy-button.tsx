@@ -2,7 +2,7 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useServices } from '../services/services.js';
-import { Button } from './button.js';
+import { Button, putting } from './button.js';
 import { Icon } from './icon.js';
 import { text } from './text.js';
 
@@ -55,9 +55,7 @@ export function CopyButton({ value, label = text.copy, hint }: CopyButtonProps) 
   const copy = async (): Promise<void> => {
     await copyText(value);
     isDone.value = true;
-    setTimeout(() => {
-      isDone.value = false;
-    }, SHOWN_MS);
+    setTimeout(putting(isDone, false), SHOWN_MS);
   };
   return (
     <Button

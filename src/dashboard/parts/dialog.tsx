@@ -2,7 +2,7 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
-import { Button, type ButtonProps } from './button.js';
+import { Button, type ButtonProps, putting } from './button.js';
 import { Form, type FormProps } from './form.js';
 
 interface DialogProps {
@@ -63,13 +63,10 @@ export function DialogButton({
   ...button
 }: Omit<ButtonProps, 'onPress'> & { readonly dialog: (onClose: () => void) => ComponentChildren }) {
   const isOpen = useSignal(false);
-  const show = (value: boolean) => (): void => {
-    isOpen.value = value;
-  };
   return (
     <>
-      <Button {...button} onPress={show(true)} />
-      {isOpen.value && dialog(show(false))}
+      <Button {...button} onPress={putting(isOpen, true)} />
+      {isOpen.value && dialog(putting(isOpen, false))}
     </>
   );
 }

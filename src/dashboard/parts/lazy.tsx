@@ -4,7 +4,7 @@ import type { ComponentType } from 'preact';
 import { useEffect, useErrorBoundary } from 'preact/hooks';
 import { useServices } from '../services/services.js';
 import { sentenceFor } from '../services/toasts.js';
-import { Button } from './button.js';
+import { Button, putting } from './button.js';
 import { Empty } from './notes.js';
 import { text } from './text.js';
 
@@ -27,9 +27,7 @@ export function Lazy<Props extends object>({ load, props }: LazyProps<Props>) {
       (Part) => {
         loaded.value = { Part };
       },
-      () => {
-        loaded.value = 'failed';
-      },
+      putting(loaded, 'failed'),
     );
   if (fault !== undefined && fault !== null)
     return <Empty title={text.broken(sentenceFor(fault))} action={<Reload />} />;

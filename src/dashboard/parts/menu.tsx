@@ -2,7 +2,7 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import type { ButtonKind } from './button.js';
+import { type ButtonKind, putting } from './button.js';
 
 export interface MenuItem {
   readonly label: string;
@@ -49,9 +49,7 @@ export function Menu({ label, items, kind = 'normal' }: MenuProps) {
         class={`button button-${kind}`}
         aria-haspopup="menu"
         aria-expanded={isOpen.value}
-        onClick={() => {
-          isOpen.value = !isOpen.value;
-        }}
+        onClick={putting(isOpen, !isOpen.value)}
       >
         {label}
       </button>

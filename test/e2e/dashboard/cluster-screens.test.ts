@@ -83,7 +83,7 @@ describe.skipIf(CHROMIUM === undefined)('the dashboard in Chromium (skipped wher
 
     await owner.page.getByRole('link', { name: 'Audit trail' }).click();
     await owner.page.getByRole('searchbox').fill('guest DELETE');
-    await owner.page.getByRole('row').filter({ hasText: 'DELETE /keys/:label' }).first().waitFor();
+    await owner.page.getByRole('row').filter({ hasText: 'deleted key guest' }).first().waitFor();
     expect(owner.page.url()).toContain('find=guest+DELETE');
     await owner.page.getByRole('link', { name: 'Sessions', exact: true }).click();
     await owner.page.getByText('this one').waitFor();

@@ -149,6 +149,9 @@ describe.skipIf(CHROMIUM === undefined)('configurations in Chromium (skipped whe
     await form.getByLabel('Name of a variable').fill('MOTD');
     await page.keyboard.press('Enter');
     await form.getByLabel('MOTD').fill('good day');
+    // A name that is there already keeps its value.
+    await form.getByLabel('Name of a variable').fill('MOTD');
+    await page.keyboard.press('Enter');
     await page.locator('.cm-line').filter({ hasText: '"MOTD": "good day"' }).waitFor();
     await typeOver(page, 'good day', 'hello');
     await expect.poll(() => form.getByLabel('MOTD').inputValue()).toBe('hello');

@@ -49,6 +49,13 @@ describe.skipIf(CHROMIUM === undefined)('the dashboard in Chromium (skipped wher
           .then((ids) => new Set(ids).size),
       )
       .toBe(3);
+    // A removed instance keeps its lines on the wall.
+    await dashboard.turnTo('wall?configuration=lobby');
+    const removed = dashboard.page.getByRole('region', { name: names.instance });
+    await removed.getByText('a line').first().waitFor();
+    await daemon.api.send('DELETE', `/instances/${names.instance}`);
+    await removed.getByText('Removed').waitFor();
+    await removed.getByText('a line').first().waitFor();
     await openDialogs(dashboard, size);
   });
 

@@ -188,23 +188,9 @@ function trackStyle<T>(
 }
 
 function targetOf(key: string, row: number, count: number): number | undefined {
-  if (count === 0) return undefined;
-  switch (key) {
-    case 'ArrowDown':
-      return row + 1;
-    case 'ArrowUp':
-      return row - 1;
-    case 'PageDown':
-      return row + PAGE_ROWS;
-    case 'PageUp':
-      return row - PAGE_ROWS;
-    case 'Home':
-      return 0;
-    case 'End':
-      return count - 1;
-    default:
-      return undefined;
-  }
+  const pages = { PageDown: row + PAGE_ROWS, PageUp: row - PAGE_ROWS };
+  const lines = { ArrowDown: row + 1, ArrowUp: row - 1, Home: 0, End: count - 1 };
+  return count === 0 ? undefined : new Map(Object.entries({ ...pages, ...lines })).get(key);
 }
 
 export type ShownRow =

@@ -103,16 +103,12 @@ function RollBack({ onDone, onClose, ...pair }: RollBackProps) {
 
 /** The fields that differ from what is in force. */
 function Difference({ name, from, to }: Pair) {
-  const path = apiPath('configurations', name, 'history', 'diff');
-  const asked = useGot<ContentDiff>(path, [], { from, to, values: true });
+  const query = { from, to, values: true };
+  const asked = useGot<ContentDiff>(apiPath('configurations', name, 'history', 'diff'), [], query);
   const { value, error } = asked.value;
   if (error !== null) return <Failure error={error} onRetry={asked.again} />;
   if (value === undefined) return <p class="quiet">{parts.loading}</p>;
   if (value.differences.length === 0) return <p>{text.same}</p>;
-  const fields = value.differences.map(({ field, before, after }) => ({
-    path: field,
-    from: before,
-    to: after,
-  }));
+  const fields = value.differences.map(({ field: path, before: from, after: to }) => ({ path, from, to }));
   return <Differences fields={fields} />;
 }

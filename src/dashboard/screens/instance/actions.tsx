@@ -3,7 +3,7 @@ import { useSignal } from '@preact/signals';
 import type { InstanceInfo } from '../../../model/instance.js';
 import type { SendableSignal } from '../../../model/plain/sendable-signals.js';
 import { apiPath } from '../../api/api-client.js';
-import { Button } from '../../parts/button.js';
+import { Button, putting } from '../../parts/button.js';
 import { Icon } from '../../parts/icon.js';
 import { AskedDialog } from '../../parts/instances/asked-dialog.js';
 import { Menu } from '../../parts/menu.js';
@@ -75,9 +75,7 @@ export function Actions({ instance, pending }: ActionsProps) {
         <AskedDialog
           asked={{ action: asked.value, instances: [instance] }}
           pending={pending}
-          onClose={() => {
-            asked.value = null;
-          }}
+          onClose={putting(asked, null)}
         />
       )}
     </>

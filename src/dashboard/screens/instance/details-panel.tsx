@@ -6,7 +6,7 @@ import type { InstanceInfo } from '../../../model/instance.js';
 import { looksSecret } from '../../../model/plain/may-be-secret.js';
 import { ApiFailure, apiPath } from '../../api/api-client.js';
 import { addressOf, cores, count, megabytes, NOTHING } from '../../parts/amounts.js';
-import { Button } from '../../parts/button.js';
+import { Button, putting } from '../../parts/button.js';
 import { CopyValue } from '../../parts/copy-button.js';
 import { Failure } from '../../parts/notes.js';
 import { Fact, Panel } from '../../parts/page.js';
@@ -119,9 +119,7 @@ function Variable({ name, value }: { readonly name: string; readonly value: stri
           <Button
             kind="quiet"
             hint={isShown.value ? text.details.hideOf(name) : text.details.showOf(name)}
-            onPress={() => {
-              isShown.value = !isShown.value;
-            }}
+            onPress={putting(isShown, !isShown.value)}
           >
             {isShown.value ? text.details.hide : text.details.show}
           </Button>

@@ -15,8 +15,8 @@ interface BulkProps {
 }
 
 export function Bulk({ chosen, onAsk, onClear }: BulkProps) {
-  // The wall has room for 16.
-  const ids = chosen.slice(0, 16).map(({ id }) => id);
+  // The wall shows the first of them, and says of how many.
+  const ids = chosen.slice(0, 200).map(({ id }) => id);
   return (
     <div class="inline bulk">
       <strong>{text.chosen(chosen.length)}</strong>

@@ -2,7 +2,7 @@
 import { useSignal } from '@preact/signals';
 import type { InstanceInfo } from '../../../model/instance.js';
 import { count } from '../../parts/amounts.js';
-import { Button } from '../../parts/button.js';
+import { Button, putting } from '../../parts/button.js';
 import { FindInput, Select } from '../../parts/form.js';
 import { COLUMN_IDS } from '../../parts/instances/columns.js';
 import { text as columns } from '../../parts/instances/text.js';
@@ -28,12 +28,7 @@ export function FilterBar({ view, counts, onChange }: FilterBarProps) {
     <div class="bar filter-bar">
       <FindInput label={text.search} hint={text.searchHint} />
       {isPhone && (
-        <Button
-          isExpanded={isOpen.value}
-          onPress={() => {
-            isOpen.value = !isOpen.value;
-          }}
-        >
+        <Button isExpanded={isOpen.value} onPress={putting(isOpen, !isOpen.value)}>
           {text.filter}
         </Button>
       )}

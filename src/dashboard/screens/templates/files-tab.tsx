@@ -5,7 +5,7 @@
 
 import { useSignal } from '@preact/signals';
 import { useMemo, useRef } from 'preact/hooks';
-import { Button } from '../../parts/button.js';
+import { Button, putting } from '../../parts/button.js';
 import { DialogButton } from '../../parts/dialog.js';
 import { Menu } from '../../parts/menu.js';
 import { Empty, Failure } from '../../parts/notes.js';
@@ -43,9 +43,7 @@ export function FilesTab({ template, change }: FilesTabProps) {
       event.preventDefault();
       isOver.value = true;
     },
-    onDragLeave: () => {
-      isOver.value = false;
-    },
+    onDragLeave: putting(isOver, false),
     onDrop: (event: DragEvent) => {
       isOver.value = false;
       if (!canWrite || event.dataTransfer === null) return;
@@ -98,9 +96,7 @@ export function FilesTab({ template, change }: FilesTabProps) {
           chosen={chosen.value}
           present={new Set(paths)}
           onChanged={asked.again}
-          onClose={() => {
-            chosen.value = null;
-          }}
+          onClose={putting(chosen, null)}
         />
       )}
     </section>
@@ -192,11 +188,11 @@ async function droppedIn(transfer: DataTransfer): Promise<ChosenFile[]> {
 }
 
 async function filesIn(entry: FileSystemEntry): Promise<ChosenFile[]> {
-  if (isFile(entry)) {
+  if (entry instanceof FileSystemFileEntry) {
     const file = await new Promise<File>((resolve, reject) => entry.file(resolve, reject));
     return [{ path: entry.fullPath.replace(/^\//, ''), file }];
   }
-  if (!isFolder(entry)) return [];
+  if (!(entry instanceof FileSystemDirectoryEntry)) return [];
   const reader = entry.createReader();
   const found: ChosenFile[] = [];
   // A browser gives the entries in parts; an empty part is the end.
@@ -207,12 +203,4 @@ async function filesIn(entry: FileSystemEntry): Promise<ChosenFile[]> {
     if (part.length === 0) return found;
     for (const one of part) found.push(...(await filesIn(one)));
   }
-}
-
-function isFile(entry: FileSystemEntry): entry is FileSystemFileEntry {
-  return entry.isFile;
-}
-
-function isFolder(entry: FileSystemEntry): entry is FileSystemDirectoryEntry {
-  return entry.isDirectory;
 }

@@ -16,24 +16,14 @@ interface TextEditorProps extends FilePaneProps {
   readonly actions: ComponentChildren;
 }
 
-export function TextEditor({
-  template: { group, name },
-  files,
-  path,
-  change,
-  content,
-  actions,
-}: TextEditorProps) {
+export function TextEditor({ template, files, path, change, content, actions }: TextEditorProps) {
+  const { group, name } = template;
   const { session, toasts } = useServices();
   const drafts = useDrafts();
-  const editing = useMemo(
-    () =>
-      new Editing(
-        storeOf(files, path),
-        new EditedText(drafts, `templates/${group}/${name}/${path}`, content),
-      ),
-    [drafts, group, name, files, path, content],
-  );
+  const editing = useMemo(() => {
+    const edited = new EditedText(drafts, `templates/${group}/${name}/${path}`, content);
+    return new Editing(storeOf(files, path), edited);
+  }, [drafts, group, name, files, path, content]);
   const { edited } = editing;
   const isNews = useSignal(false);
   const finish = useSaved(text.saved(path));

@@ -6,11 +6,12 @@ export const text = {
   configuration: 'Configuration',
   all: 'All',
   find: 'Instances by id',
-  findHint: 'Ids, such as "6yrgng 9c776c"',
+  findHint: 'Ids or their first letters, such as "6yrgng 9c"',
   view: 'View',
   views: { grid: 'Side by side', one: 'One log, by time' },
   shown: (shown: number, all: number) =>
     shown === all ? plural(all, 'instance') : `the first ${shown} of ${plural(all, 'instance')}`,
+  removed: 'Removed',
   merged: 'The logs of these instances, by time',
   none: 'No instance to show',
   noneHint: 'Choose another configuration, or type ids of instances.',

@@ -5,7 +5,7 @@ import type { InstanceInfo } from '../../../model/instance.js';
 import { FindInput, Select } from '../../parts/form.js';
 import { Empty } from '../../parts/notes.js';
 import { Page } from '../../parts/page.js';
-import { InstanceBadge } from '../../parts/state-badge.js';
+import { Badge, InstanceBadge } from '../../parts/state-badge.js';
 import { text as parts } from '../../parts/text.js';
 import { hrefOf } from '../../router/place.js';
 import { useEntries, useServices, useTopic } from '../../services/services.js';
@@ -26,22 +26,35 @@ const NONE: readonly never[] = [];
 export function Screen() {
   const { router } = useServices();
   const isLoaded = useTopic('instances').isLoaded.value;
-  const entries = [...useEntries('instances').values()];
+  const present = useEntries('instances');
+  const last = useRef<readonly InstanceInfo[]>(NONE);
   const { configuration = '', find = '', view = 'grid' } = router.place.value.query;
-  const ids = find.split(/[\s,]+/).filter((id) => id !== '');
-  const all = entries
-    .filter(({ id }) => ids.length === 0 || ids.includes(id))
+  const words = find.toLowerCase().match(/[^\s,]+/g) ?? NONE;
+  const isGone = ({ id }: InstanceInfo): boolean => !present.has(id);
+  // A removed instance keeps its place while there is room, so that its last lines can be read.
+  const all = [...present.values(), ...last.current.filter(isGone)]
+    .filter(({ id }) => words.length === 0 || words.some((word) => id.startsWith(word)))
     .filter((one) => configuration === '' || one.configurationName === configuration)
-    .sort((a, b) => a.configurationName.localeCompare(b.configurationName) || a.createdAt - b.createdAt);
+    .sort(
+      (a, b) =>
+        Number(isGone(a)) - Number(isGone(b)) ||
+        a.configurationName.localeCompare(b.configurationName) ||
+        a.createdAt - b.createdAt,
+    );
   const shown = all.slice(0, MOST);
-  const names = new Set(entries.map((one) => one.configurationName).sort());
+  last.current = shown;
+  const names = [...present.values()].map((one) => one.configurationName).sort();
   return (
     <Page title={text.title} about={text.shown(shown.length, all.length)} fill>
       <div class="bar">
         <Select
           label={text.configuration}
           value={configuration}
-          options={['', ...names].map((name) => ({ value: name, label: name || text.all }))}
+          // A configuration of the address may have no instance yet.
+          options={[...new Set(['', ...names, configuration])].map((name) => ({
+            value: name,
+            label: name || text.all,
+          }))}
           onChange={(name) => router.set({ configuration: name || undefined })}
         />
         <FindInput label={text.find} hint={text.findHint} />
@@ -54,12 +67,11 @@ export function Screen() {
       </div>
       {shown.length === 0 && <Empty title={isLoaded ? text.none : parts.loading} hint={text.noneHint} />}
       {view === 'one' ? (
-        // Other instances are another log, which begins once the former has ended.
-        <Merged key={shown.map(({ id }) => id).join()} ids={shown.map(({ id }) => id)} />
+        <Merged ids={shown.map(({ id }) => id)} />
       ) : (
         <div class="wall-consoles">
           {shown.map((instance) => (
-            <Console key={instance.id} instance={instance} />
+            <Console key={instance.id} instance={instance} isGone={isLoaded && isGone(instance)} />
           ))}
         </div>
       )}
@@ -67,45 +79,51 @@ export function Screen() {
   );
 }
 
-/** Follows the logs while the component is shown. The instances of a component never change. */
+/** Follows the logs while the component is shown. A log that stays among `ids` keeps its lines. */
 function useFeeds(ids: readonly string[]): readonly { readonly id: string; readonly feed: LogFeed }[] {
   const { api, live } = useServices();
-  const feeds = useMemo(
-    () => ids.map((id) => ({ id, feed: new LogFeed({ connection: live.connection, api, id }) })),
-    [],
-  );
-  useEffect(() => {
-    for (const { feed } of feeds) feed.start(null);
-    return () => {
-      for (const { feed } of feeds) feed.stop();
+  const started = useRef<ReturnType<typeof useFeeds>>(NONE);
+  const feedOf = (id: string): (typeof started.current)[number] =>
+    started.current.find((one) => one.id === id) ?? {
+      id,
+      feed: new LogFeed({ connection: live.connection, api, id }),
     };
-  }, [feeds]);
+  const feeds = useMemo(() => ids.map(feedOf), [ids.join()]);
+  const startOnly = (wanted: typeof started.current): void => {
+    for (const one of started.current) if (!wanted.includes(one)) one.feed.stop();
+    for (const one of wanted) if (!started.current.includes(one)) one.feed.start(null);
+    started.current = wanted;
+  };
+  useEffect(() => startOnly(feeds), [feeds]);
+  useEffect(() => () => startOnly(NONE), []);
   return feeds;
 }
 
-function Console({ instance }: { readonly instance: InstanceInfo }) {
+function Console({ instance, isGone }: { readonly instance: InstanceInfo; readonly isGone: boolean }) {
   const { id, configurationName } = instance;
+  const [one] = useFeeds([id]);
+  useEffect(() => {
+    if (isGone) one?.feed.seal();
+  }, [one, isGone]);
   return (
     <section class="log-tab" aria-label={id}>
       <header class="spread">
         <a class="cut" href={hrefOf(['instances', id])}>
           <bdi>{configurationName}</bdi> <span class="mono">{id}</span>
         </a>
-        <InstanceBadge instance={instance} />
+        {isGone ? <Badge tone="still" label={text.removed} /> : <InstanceBadge instance={instance} />}
       </header>
-      {useFeeds([id]).map(({ feed }) => (
+      {one !== undefined && (
         <LogView
-          key={id}
-          feed={feed}
-          id={id}
+          {...one}
           query={NO_SETTINGS}
           hasTimes={false}
           isWrapped
           line={null}
           runs={NONE}
-          onToEnd={() => feed.toEnd()}
+          onToEnd={() => one.feed.toEnd()}
         />
-      ))}
+      )}
     </section>
   );
 }

@@ -1,6 +1,6 @@
 /** Filters the audit trail, the newest entry first, and makes one row of a bulk. Pure. */
 import type { AuditEntry } from '../../../../model/audit.js';
-import { bulkKeyOf, sentenceOf } from './sentence.js';
+import { bulkKeyOf, isDone, sentenceOf } from './sentence.js';
 
 export type ResultFilter = '' | 'failed' | 'done';
 
@@ -15,11 +15,6 @@ export interface AuditRow {
   /** The subjects of all its entries, in the order in which they came. */
   readonly subjects: readonly string[];
   readonly sentence: string;
-}
-
-/** True for a command that ended with `ok`, and for a status below 400. */
-export function isDone({ result }: AuditEntry): boolean {
-  return result === 'ok' || Number(result) < 400;
 }
 
 /**

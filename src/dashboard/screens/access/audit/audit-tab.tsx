@@ -11,7 +11,8 @@ import { exactTime } from '../../../parts/times.js';
 import { visibleText } from '../../../parts/words/visible-text.js';
 import { useGot, useServices } from '../../../services/services.js';
 import { text } from '../text.js';
-import { type AuditRow, filteredEntries, isDone, type ResultFilter } from './audit-filter.js';
+import { type AuditRow, filteredEntries, type ResultFilter } from './audit-filter.js';
+import { isDone } from './sentence.js';
 
 /** The most entries that the API answers. */
 const LIMIT = 1_000;

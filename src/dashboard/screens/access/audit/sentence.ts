@@ -6,9 +6,9 @@ import { plural } from '../../../parts/amounts.js';
 const MOST_NAMED = 5;
 
 /** The deed to the subjects of a row, without who did it. */
-export function sentenceOf({ action, result }: AuditEntry, subjects: readonly string[]): string {
-  const isDone = result === 'ok' || Number(result) < 400;
-  const told = (verb: string): string => (isDone ? pastOf(verb) : `tried to ${verb}`);
+export function sentenceOf(entry: AuditEntry, subjects: readonly string[]): string {
+  const { action } = entry;
+  const told = (verb: string): string => (isDone(entry) ? pastOf(verb) : `tried to ${verb}`);
   if (action === 'command') return `${told('run')} ${subjects[0] ?? ''}`;
   // A deed of Drover itself, such as a join.
   if (!action.includes(' /')) return [action, ...subjects].join(' ');
@@ -19,6 +19,11 @@ export function sentenceOf({ action, result }: AuditEntry, subjects: readonly st
   const several = subjects.length > 1 ? `${plural(subjects.length, one, noun)}:` : noun;
   const object = subjects.length === 1 ? one : several;
   return `${told(verb)} ${object} ${[...names, ...more].join(', ')}`.trim();
+}
+
+/** True for a command that ended with `ok`, and for a status below 400. */
+export function isDone({ result }: AuditEntry): boolean {
+  return result === 'ok' || Number(result) < 400;
 }
 
 /** Equal for two entries that may be one row: a bulk sends a call for each instance. */

@@ -14,6 +14,7 @@ const VARIABLES = 'environmentVariables';
 export function Fields({ edited }: { readonly edited: EditedText }) {
   const added = useSignal('');
   const content = attempt((): unknown => JSON.parse(edited.text.value));
+  const variables = fieldOf(content, VARIABLES);
   if (!isObject(content)) return <p class="quiet">{text.noText}</p>;
   const put = (path: readonly string[], value: unknown): void =>
     edited.put(textOf(withValue(content, path, value)));
@@ -35,13 +36,15 @@ export function Fields({ edited }: { readonly edited: EditedText }) {
       aria-label={text.label}
       onSubmit={(event) => {
         event.preventDefault();
-        if (added.value.trim() !== '') put([VARIABLES, added.value.trim()], '');
+        const name = added.value.trim();
+        // The value of a variable that is there already stays.
+        if (name !== '' && fieldOf(variables, name) === undefined) put([VARIABLES, name], '');
         added.value = '';
       }}
     >
       {Object.entries(text.fields).map(([path, label]) => input(path.split('.'), label))}
       <h3>{text.variables}</h3>
-      {Object.keys(fieldOf(content, VARIABLES) ?? {}).map((name) => (
+      {Object.keys(isObject(variables) ? variables : {}).map((name) => (
         <div key={name} class="inline">
           {input([VARIABLES, name], name)}
           <Button kind="quiet" hint={text.removeOf(name)} onPress={() => put([VARIABLES, name], undefined)}>
@@ -68,7 +71,7 @@ export function Fields({ edited }: { readonly edited: EditedText }) {
 /** The value in the JSON for typed text; undefined: the field goes. */
 function contentOf([first]: readonly string[], typed: string): string | number | undefined {
   if (first === VARIABLES) return typed;
-  return /^\d+$/.test(typed) && first !== 'readiness' ? Number(typed) : typed || undefined;
+  return /^\s*-?\d+\s*$/.test(typed) && first !== 'readiness' ? Number(typed) : typed || undefined;
 }
 
 /** The content with another value at a path; undefined: without it, and without the block that it leaves empty. */

@@ -5,7 +5,7 @@
 import { useSignal } from '@preact/signals';
 import { useMemo, useRef } from 'preact/hooks';
 import { apiPath } from '../../../api/api-client.js';
-import { Submit } from '../../../parts/button.js';
+import { putting, Submit } from '../../../parts/button.js';
 import { CommandHistory } from '../../../parts/command-history.js';
 import { Confirm } from '../../../parts/dialog.js';
 import { useSubmit } from '../../../parts/form.js';
@@ -123,9 +123,7 @@ export function CommandLine({ id, isRunning, feed }: CommandLineProps) {
             await send((pasted.value ?? []).join('\n'));
             typed.value = '';
           }}
-          onClose={() => {
-            pasted.value = null;
-          }}
+          onClose={putting(pasted, null)}
         />
       )}
     </div>

@@ -23,7 +23,7 @@ interface LogFeedOptions {
 type Loading = 'older' | 'newer' | 'line' | null;
 
 export class LogFeed {
-  readonly window = new LogWindow();
+  readonly window: Readonly<LogWindow> = new LogWindow();
   readonly #options: LogFeedOptions;
   readonly #version = signal(0);
   /** A counter that rises with each change of the window. */

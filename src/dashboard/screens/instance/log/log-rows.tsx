@@ -3,7 +3,7 @@
  */
 import { useSignal } from '@preact/signals';
 import { Component, Fragment } from 'preact';
-import { Button } from '../../../parts/button.js';
+import { Button, putting } from '../../../parts/button.js';
 import { clockTime, exactTime } from '../../../parts/times.js';
 import { hrefOf } from '../../../router/place.js';
 import { text } from '../text.js';
@@ -146,12 +146,7 @@ export function LineText({ line }: { readonly line: LogLine }) {
         ),
       )}
       {isLong && (
-        <Button
-          kind="quiet"
-          onPress={() => {
-            isWhole.value = true;
-          }}
-        >
+        <Button kind="quiet" onPress={putting(isWhole, true)}>
           {text.log.showAll(line.text.length)}
         </Button>
       )}

@@ -49,87 +49,64 @@ const MOST_PAGES = 40;
  */
 const MOST_PAGES_PAUSED = 80;
 
+/** Its methods write its fields. Others only read them: they get a `Readonly<LogWindow>`. */
 export class LogWindow {
-  #pages: readonly LogPage[] = [];
-  #first: number | null = null;
-  #last: number | null = null;
-  #end = 0;
-  #isAtEnd = true;
-  #node: string | null = null;
-  #notes = 0;
-
-  get pages(): readonly LogPage[] {
-    return this.#pages;
-  }
-
+  pages: readonly LogPage[] = [];
   /** The number of the first line held; null: no line is held. */
-  get first(): number | null {
-    return this.#first;
-  }
-
-  get last(): number | null {
-    return this.#last;
-  }
-
+  first: number | null = null;
+  last: number | null = null;
   /** The number of the newest line of the log; 0: no line is known. */
-  get end(): number {
-    return this.#end;
-  }
-
-  get isAtEnd(): boolean {
-    return this.#isAtEnd;
-  }
-
+  end = 0;
+  isAtEnd = true;
   /** The node that counts the lines; null: not known yet. */
-  get node(): string | null {
-    return this.#node;
-  }
+  node: string | null = null;
+  #notes = 0;
 
   /**
    * Notes that the stream begins with line `next` of the log on `node`. Returns true when the lines count from 1
    * again, such as on another node. The window is then empty.
    */
   begin(node: string, next: number): boolean {
-    const isAnew = this.#node !== null && (node !== this.#node || next <= this.#end);
+    const isAnew = this.node !== null && (node !== this.node || next <= this.end);
     if (isAnew) this.clear();
-    this.#node = node;
-    this.#end = Math.max(this.#end, next - 1);
+    this.node = node;
+    this.end = Math.max(this.end, next - 1);
     return isAnew;
   }
 
   /** Adds new lines of the stream. `isFollowed`: the oldest lines may be dropped to make room. */
   append(part: LogPart, isFollowed: boolean): void {
-    this.#end = Math.max(this.#end, lastOf(part));
-    if (!this.#isAtEnd) return;
-    const fresh = partAfter(part, this.#last ?? 0);
+    this.end = Math.max(this.end, lastOf(part));
+    if (!this.isAtEnd) return;
+    const fresh = partAfter(part, this.last ?? 0);
     if (fresh.lines.length === 0) return;
     this.#addBehind(itemsOf(fresh));
-    this.#first ??= fresh.first;
-    this.#last = lastOf(fresh);
+    this.first ??= fresh.first;
+    this.last = lastOf(fresh);
     if (isFollowed) this.#trimStart(MOST_PAGES);
-    else if (this.#pages.length >= MOST_PAGES_PAUSED) this.#isAtEnd = false;
+    else if (this.pages.length >= MOST_PAGES_PAUSED) this.isAtEnd = false;
   }
 
   /** Skips lines that the node no longer keeps, up to line `last`, and puts the note `text` in their place. */
   skip(last: number, text: string): void {
-    this.#end = Math.max(this.#end, last);
-    if (!this.#isAtEnd) return;
+    this.end = Math.max(this.end, last);
+    if (!this.isAtEnd) return;
     this.note(text, 'drover');
-    if (this.#last !== null) this.#last = last;
+    if (this.last !== null) this.last = last;
   }
 
   /** Adds a note at the end. Does nothing when the window does not hold the end of the log. */
   note(text: string, from: LogNote['from']): void {
-    if (!this.#isAtEnd) return;
+    if (!this.isAtEnd) return;
     this.#addBehind([{ kind: 'note', key: `note ${++this.#notes}`, text, from }]);
   }
 
   /** Adds lines before the first line held; lines that do not belong there are left out. */
   prepend(part: LogPart): void {
-    if (part.lines.length === 0 || lastOf(part) + 1 !== this.#first) return;
-    this.#pages = [...pagesOf(itemsOf(part)), ...this.#pages];
-    this.#first = part.first;
-    if (this.#pages.length > MOST_PAGES) this.#trimEnd(MOST_PAGES);
+    if (part.lines.length === 0 || lastOf(part) + 1 !== this.first) return;
+    this.pages = [...pagesOf(itemsOf(part)), ...this.pages];
+    this.first = part.first;
+    if (this.pages.length > MOST_PAGES) this.#trimEnd(MOST_PAGES);
   }
 
   /**
@@ -137,56 +114,56 @@ export class LogWindow {
    * be unfinished, and the stream brings them.
    */
   extend(part: LogPart): void {
-    if (this.#last === null || this.#isAtEnd || part.first > this.#last + 1) return;
-    const fresh = partAfter(partUpTo(part, this.#end), this.#last);
+    if (this.last === null || this.isAtEnd || part.first > this.last + 1) return;
+    const fresh = partAfter(partUpTo(part, this.end), this.last);
     this.#addBehind(itemsOf(fresh));
-    this.#last += fresh.lines.length;
-    this.#isAtEnd = this.#last >= this.#end;
+    this.last += fresh.lines.length;
+    this.isAtEnd = this.last >= this.end;
     this.#trimStart(MOST_PAGES);
   }
 
   /** Holds these lines in place of all others. Lines behind the known end are left out, as in `extend`. */
   replace(part: LogPart): void {
-    const whole = partUpTo(part, this.#end);
+    const whole = partUpTo(part, this.end);
     if (whole.lines.length === 0) return;
-    this.#pages = pagesOf(itemsOf(whole));
-    this.#first = whole.first;
-    this.#last = lastOf(whole);
-    this.#isAtEnd = this.#last >= this.#end;
+    this.pages = pagesOf(itemsOf(whole));
+    this.first = whole.first;
+    this.last = lastOf(whole);
+    this.isAtEnd = this.last >= this.end;
   }
 
   /** Empties the window until the stream begins. `isAtEnd`: the stream will begin with the last lines. */
   clear(isAtEnd = true): void {
-    this.#pages = [];
-    this.#first = this.#last = null;
-    this.#end = 0;
-    this.#node = null;
-    this.#isAtEnd = isAtEnd;
+    this.pages = [];
+    this.first = this.last = null;
+    this.end = 0;
+    this.node = null;
+    this.isAtEnd = isAtEnd;
   }
 
   has(number: number): boolean {
-    return this.#first !== null && this.#last !== null && number >= this.#first && number <= this.#last;
+    return this.first !== null && this.last !== null && number >= this.first && number <= this.last;
   }
 
   #addBehind(items: readonly LogItem[]): void {
-    const last = this.#pages.at(-1);
+    const last = this.pages.at(-1);
     const isOpen = last !== undefined && last.items.length < PAGE_ITEMS;
     const room = isOpen ? PAGE_ITEMS - last.items.length : 0;
     const grown = isOpen ? [{ ...last, items: [...last.items, ...items.slice(0, room)] }] : [];
-    const kept = isOpen ? this.#pages.slice(0, -1) : this.#pages;
-    this.#pages = [...kept, ...grown, ...pagesOf(items.slice(room))];
+    const kept = isOpen ? this.pages.slice(0, -1) : this.pages;
+    this.pages = [...kept, ...grown, ...pagesOf(items.slice(room))];
   }
 
   #trimStart(most: number): void {
-    if (this.#pages.length <= most) return;
-    this.#pages = this.#pages.slice(-most);
-    this.#first = firstNumber(this.#pages) ?? this.#first;
+    if (this.pages.length <= most) return;
+    this.pages = this.pages.slice(-most);
+    this.first = firstNumber(this.pages) ?? this.first;
   }
 
   #trimEnd(most: number): void {
-    this.#pages = this.#pages.slice(0, most);
-    this.#last = lastNumber(this.#pages) ?? this.#last;
-    this.#isAtEnd = false;
+    this.pages = this.pages.slice(0, most);
+    this.last = lastNumber(this.pages) ?? this.last;
+    this.isAtEnd = false;
   }
 }
 
