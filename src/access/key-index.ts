@@ -6,7 +6,7 @@ import { hash, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../loop/clock.js';
 import type { ApiKeyRecord } from '../model/access/api-key.js';
 import { grantOfSession, SESSION_IDLE_MS, type SessionRecord } from '../model/access/session.js';
-import type { MirrorReader } from '../store/mirror.js';
+import type { StateRecords } from '../state/master-state.js';
 import { KeyAccess } from './access.js';
 
 interface IndexedAccess {
@@ -15,9 +15,7 @@ interface IndexedAccess {
   readonly digits: Buffer;
 }
 
-interface KeyIndexOptions {
-  readonly keys: MirrorReader<ApiKeyRecord>;
-  readonly sessions: MirrorReader<SessionRecord>;
+interface KeyIndexOptions extends Pick<StateRecords, 'keys' | 'sessions'> {
   readonly clock: Clock;
   /** Both are passed on to each `KeyAccess`, which calls them. */
   readonly onUse: (access: KeyAccess) => void;

@@ -9,10 +9,10 @@ import type { ApiKeyRecord, LastUse } from '../model/access/api-key.js';
 import { includesScope, type KeyScope } from '../model/access/key-scopes.js';
 import { endOfSession, grantOfSession, SESSION_MAX_MS, type SessionRecord } from '../model/access/session.js';
 import { invalidRequest } from '../model/errors.js';
+import type { StateRecords } from '../state/master-state.js';
 import { sessionKey } from '../store/keys.js';
-import type { MirrorReader } from '../store/mirror.js';
 import { modify, type RecordSet } from '../store/modify.js';
-import { create, type Store } from '../store/store.js';
+import { create } from '../store/store.js';
 import { inSteps } from '../store/transaction.js';
 import type { Access } from './access.js';
 import { generateSessionToken, hashToken } from './tokens.js';
@@ -25,10 +25,7 @@ const MAX_SESSIONS = 10_000;
 /** How long a session that has ended by itself is kept, so that its user is told so. */
 const KEPT_MS = 86_400_000;
 
-interface SessionWriterOptions {
-  readonly store: Store;
-  readonly keys: Pick<MirrorReader<ApiKeyRecord>, 'get'>;
-  readonly sessions: MirrorReader<SessionRecord>;
+interface SessionWriterOptions extends Pick<StateRecords, 'store' | 'keys' | 'sessions'> {
   readonly clock: Pick<Clock, 'now'>;
 }
 

@@ -6,9 +6,10 @@ import type { DashboardFiles } from '../api/dashboard/dashboard-files.js';
 import type { ApiCertificate } from '../channel/trust/api-certificate.js';
 import type { Commands } from '../console/commands.js';
 import type { Master } from '../master.js';
-import { hasDoneItsWork, type InstanceRecord } from '../model/instance.js';
+import { byAge, hasDoneItsWork, type InstanceRecord } from '../model/instance.js';
 import type { NodeConfiguration, RuntimeOffer } from '../model/node.js';
 import type { RootPaths } from '../node/root.js';
+import { visibleInstances } from '../state/instance-writes.js';
 import { setAsideOf } from '../state/left-of-record.js';
 import type { LookupReader } from '../store/lookup.js';
 import type { Logger } from '../telemetry/logger.js';
@@ -61,10 +62,7 @@ export class Daemon {
   }
 
   instances(): InstanceRecord[] {
-    return [...this.master.state.instances.entries()]
-      .map(([, { value }]) => value)
-      .filter(({ desired }) => desired.goal !== 'remove')
-      .toSorted((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1));
+    return [...visibleInstances(this.master.state)].toSorted(byAge);
   }
 
   /** The runtimes of this node, and why some of them cannot be used. */

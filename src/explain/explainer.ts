@@ -13,7 +13,7 @@ import type {
 import { type ShownOverride, shownOverrides } from '../model/configuration-overrides.js';
 import { nodeDisconnected } from '../model/errors.js';
 import { lastExits } from '../model/exit-record.js';
-import { hasDoneItsWork, type InstanceRecord, isServing } from '../model/instance.js';
+import { byAge, hasDoneItsWork, type InstanceRecord, isServing } from '../model/instance.js';
 import type { NodeRecord } from '../model/node.js';
 import type { DrainProgress } from '../model/node-drain.js';
 import { publicMessage } from '../model/public-message.js';
@@ -304,7 +304,7 @@ export class Explainer {
 
 /** Instances in trouble first, then the oldest. */
 function byTrouble(a: InstanceRecord, b: InstanceRecord): number {
-  return rank(a) - rank(b) || a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1);
+  return rank(a) - rank(b) || byAge(a, b);
 }
 
 function rank(record: InstanceRecord): number {

@@ -157,6 +157,14 @@ export function isErrorCode(text: string): text is ErrorCode {
   return Object.hasOwn(STATUS_BY_CODE, text);
 }
 
+/** The error that another process sent. `otherwise`: its code when this version does not know the code that was sent. */
+export function sentError(
+  sent: { readonly code: string; readonly message: string },
+  otherwise: ErrorCode,
+): DroverError {
+  return new DroverError(isErrorCode(sent.code) ? sent.code : otherwise, sent.message);
+}
+
 /** The message of any thrown value, for a log line or a status message; never throws itself. */
 export function messageOf(error: unknown): string {
   try {

@@ -222,6 +222,11 @@ export function statusOf(stored: StoredStatus): InstanceStatus {
 export type InstancePlacement = NonNullable<InstanceRecord['placement']>;
 export type PlacedTemplate = z.output<typeof placedTemplateSchema>;
 
+/** Sorts instances by age, the oldest first. */
+export function byAge(a: Pick<InstanceRecord, 'id' | 'createdAt'>, b: typeof a): number {
+  return a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1);
+}
+
 /**
  * True when a wanted instance ended by itself, as its node reported, and its restart policy does not start it again.
  */

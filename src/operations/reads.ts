@@ -11,56 +11,41 @@ import type { Explainer } from '../explain/explainer.js';
 import type { ExtensionRegistry } from '../extensions/registry.js';
 import type { Leadership } from '../leadership/leadership.js';
 import type { Clock } from '../loop/clock.js';
-import type { ApiKeyRecord } from '../model/access/api-key.js';
-import type { SessionRecord } from '../model/access/session.js';
 import type { AuditTrail } from '../model/audit.js';
-import type { Configuration, ConfigurationRecord } from '../model/configuration.js';
-import type { ConfigurationHistory } from '../model/configuration-history.js';
-import type { ConfigurationOverrides } from '../model/configuration-overrides.js';
-import type { EventRecord } from '../model/event.js';
-import type { ExitRecord } from '../model/exit-record.js';
-import type { InstanceRecord } from '../model/instance.js';
-import type { InstanceWord } from '../model/instance-word.js';
-import type { NodeConfiguration, NodeRecord } from '../model/node.js';
+import type { NodeConfiguration } from '../model/node.js';
 import type { DrainProgress } from '../model/node-drain.js';
-import type { RolloutRecord } from '../model/rollout.js';
 import type { InstanceUsage } from '../model/run/instance-usage.js';
 import type { KeptDirectory } from '../model/run/left-directory.js';
 import type { UsageQuestion, UsageSeries } from '../model/run/usage-series.js';
-import type { Timetable } from '../model/schedule.js';
 import type { ShownWebhook } from '../model/webhook.js';
-import type { InstanceCounts } from '../state/instance-counts.js';
-import type { UnreadableRecord } from '../state/master-state.js';
-import type { LookupReader } from '../store/lookup.js';
-import type { MirrorReader } from '../store/mirror.js';
-import type { RecordSet } from '../store/modify.js';
+import type { StateRecords, UnreadableRecord } from '../state/master-state.js';
 import type { LocalTemplates } from '../templates/library/local-templates.js';
 
-export interface Reads {
+export interface Reads
+  extends Pick<
+    StateRecords,
+    | 'configurations'
+    | 'events'
+    | 'exits'
+    | 'instanceRevisions'
+    | 'instances'
+    | 'instancesByConfiguration'
+    | 'instanceWords'
+    | 'keys'
+    | 'nodes'
+    | 'overrides'
+    | 'revisions'
+    | 'rollouts'
+    | 'sessions'
+    | 'timetableRecords'
+  > {
+  readonly histories: Pick<StateRecords['histories'], 'get'>;
   readonly configuration: NodeConfiguration;
   readonly version: string;
   readonly clock: Clock;
   readonly leadership: Pick<Leadership, 'leader' | 'masters'>;
-  readonly instances: MirrorReader<InstanceRecord>;
-  readonly configurations: MirrorReader<ConfigurationRecord>;
-  /** The contents that instances were made from, by hash. */
-  readonly revisions: Pick<MirrorReader<Configuration>, 'get'>;
-  /** How many instances have each content, by hash. */
-  readonly instanceRevisions: Pick<InstanceCounts<string>, 'of'>;
-  readonly instanceWords: Pick<InstanceCounts<InstanceWord>, 'of' | 'entries'>;
-  readonly instancesByConfiguration: Pick<LookupReader<string>, 'get'>;
-  readonly histories: Pick<MirrorReader<ConfigurationHistory>, 'get'>;
-  /** The changes of callers to configurations whose files Drover does not write. */
-  readonly overrides: MirrorReader<ConfigurationOverrides>;
-  readonly rollouts: MirrorReader<RolloutRecord>;
-  readonly timetableRecords: RecordSet<Timetable>;
-  readonly events: MirrorReader<EventRecord>;
-  readonly exits: MirrorReader<ExitRecord>;
   /** The webhooks, where this master leads. */
   readonly webhooks: () => readonly ShownWebhook[];
-  readonly nodes: MirrorReader<NodeRecord>;
-  readonly keys: MirrorReader<ApiKeyRecord>;
-  readonly sessions: MirrorReader<SessionRecord>;
   readonly configurationFiles: Pick<
     ConfigurationFiles,
     | 'conflicts'

@@ -3,23 +3,19 @@
  * rollout holds the file's content back. Creation, updates in place, replacements and rollouts ask here, so that all
  * agree.
  */
-import type { Configuration, ConfigurationContent, ConfigurationRecord } from '../model/configuration.js';
+import type { Configuration, ConfigurationContent } from '../model/configuration.js';
 import { type FieldPlace, sameProcess } from '../model/field-class.js';
 import type { InstanceRecord } from '../model/instance.js';
 import { isHeldBack, type RolloutRecord, revisionForNew, targetOf } from '../model/rollout.js';
 import { NO_UPDATE } from '../model/update.js';
-import type { MirrorReader } from '../store/mirror.js';
+import type { StateRecords } from './master-state.js';
 
 /** A content, and the rollout generation of instances made from it. */
 export interface ContentInForce extends ConfigurationContent {
   readonly generation: number;
 }
 
-interface ContentSources {
-  readonly configurations: MirrorReader<ConfigurationRecord>;
-  readonly revisions: MirrorReader<Configuration>;
-  readonly rollouts: MirrorReader<RolloutRecord>;
-}
+type ContentSources = Pick<StateRecords, 'configurations' | 'revisions' | 'rollouts'>;
 
 export class ContentsInForce {
   readonly #sources: ContentSources;

@@ -4,27 +4,23 @@
  */
 import type { Clock } from '../loop/clock.js';
 import type { InstanceRecord } from '../model/instance.js';
-import type { NodeRecord } from '../model/node.js';
 import { unknownInstance, unreadableInstance } from '../model/unknown.js';
 import { instanceKey } from '../store/keys.js';
 import type { Mirrored, MirrorReader, SetAside } from '../store/mirror.js';
-import { modify, type RecordSet } from '../store/modify.js';
-import type { Operation, Store } from '../store/store.js';
+import { modify } from '../store/modify.js';
+import type { Operation } from '../store/store.js';
 import { LIFECYCLE, type LifecycleTarget, reported, type StateReport, withGoal } from './instance-changes.js';
+import type { StateRecords } from './master-state.js';
 
-interface InstanceWriterOptions {
-  readonly store: Store;
-  readonly instances: MirrorReader<InstanceRecord>;
-  readonly instanceRecords: RecordSet<InstanceRecord>;
+interface InstanceWriterOptions extends StateRecords {
   readonly clock: Pick<Clock, 'now'>;
-  readonly nodes: MirrorReader<NodeRecord>;
   /** Remembers when the program of an instance was heard of. Absent: nobody asks. */
   readonly beats?: { heardProgram(id: string): void };
 }
 
 export class InstanceWriter {
   readonly #options: InstanceWriterOptions;
-  readonly #records: RecordSet<InstanceRecord>;
+  readonly #records: StateRecords['instanceRecords'];
 
   constructor(options: InstanceWriterOptions) {
     this.#options = options;

@@ -8,6 +8,7 @@ import { desiredSchema, type Goal, instanceRecordSchema, placementSchema } from 
 import { nameSchema } from '../model/names.js';
 import { type Drain, drainSchema } from '../model/node-drain.js';
 import type { SetAside } from '../store/mirror.js';
+import type { StateRecords } from './master-state.js';
 
 /**
  * The fields of an instance's record, as far as they can be read. Null: the field cannot be read. A null `placement`
@@ -59,6 +60,16 @@ export function* setAsideOf(
 }
 
 /** The operator's wishes for a node. */
+/** How many instances of a configuration are wanted, with those whose records cannot be read. */
+export function wantedOf(
+  { instances, instancesByConfiguration }: Pick<StateRecords, 'instances' | 'instancesByConfiguration'>,
+  name: string,
+): number {
+  const goals = [...instancesByConfiguration.get(name)].map((id) => instances.get(id)?.value.desired.goal);
+  for (const [, { goal }] of setAsideOf(instances.setAside, name)) goals.push(goal);
+  return goals.filter((goal) => goal === 'run').length;
+}
+
 interface LeftOfNode {
   readonly cordoned: boolean;
   readonly drain?: Drain | undefined;

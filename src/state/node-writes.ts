@@ -9,21 +9,18 @@ import type { NodeRecord } from '../model/node.js';
 import { unknownNode } from '../model/unknown.js';
 import { countText, listText } from '../model/words.js';
 import { instanceKey, nodeKey } from '../store/keys.js';
-import type { Mirrored, MirrorReader } from '../store/mirror.js';
-import { modify, type RecordSet, untilShown } from '../store/modify.js';
-import type { Operation, Store } from '../store/store.js';
+import type { Mirrored } from '../store/mirror.js';
+import { modify, untilShown } from '../store/modify.js';
+import type { Operation } from '../store/store.js';
 import { inSteps } from '../store/transaction.js';
 import { leftOfInstance } from './left-of-record.js';
+import type { StateRecords } from './master-state.js';
 
 /** Tries to remove the node's record. A try fails only when that record changed meanwhile. */
 const FORGET_TRIES = 20;
 
-interface NodeWriterOptions {
-  readonly store: Store;
-  readonly nodes: MirrorReader<NodeRecord>;
-  readonly nodeRecords: RecordSet<NodeRecord>;
-  readonly instances: MirrorReader<InstanceRecord>;
-  readonly instanceRecords: RecordSet<InstanceRecord>;
+interface NodeWriterOptions
+  extends Pick<StateRecords, 'store' | 'nodes' | 'nodeRecords' | 'instances' | 'instanceRecords'> {
   /** The id of the master's own node. */
   readonly ownNodeId: string;
   readonly isConnected: (nodeId: string) => boolean;

@@ -5,18 +5,15 @@
  * request. `by` names the caller: the label of a key, or the console.
  */
 import type { Clock } from '../loop/clock.js';
-import type { Configuration, ConfigurationRecord } from '../model/configuration.js';
+import type { ConfigurationRecord } from '../model/configuration.js';
 import { DroverError, revisionUnknown } from '../model/errors.js';
 import { isHeldBack, NO_COUNTS, phaseOf, type RolloutRecord } from '../model/rollout.js';
 import { unknownConfiguration, unknownRollout } from '../model/unknown.js';
 import { NO_UPDATE, type Update } from '../model/update.js';
-import type { MirrorReader } from '../store/mirror.js';
-import { modifyOrCreate, type RecordSet, refuseSetAside } from '../store/modify.js';
+import { modifyOrCreate, refuseSetAside } from '../store/modify.js';
+import type { StateRecords } from './master-state.js';
 
-interface RolloutWriterOptions {
-  readonly configurations: MirrorReader<ConfigurationRecord>;
-  readonly revisions: MirrorReader<Configuration>;
-  readonly rolloutRecords: RecordSet<RolloutRecord>;
+interface RolloutWriterOptions extends Pick<StateRecords, 'configurations' | 'revisions' | 'rolloutRecords'> {
   readonly clock: Clock;
 }
 

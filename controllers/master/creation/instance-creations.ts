@@ -13,7 +13,7 @@ import { unknownConfiguration } from '../../../src/model/unknown.js';
 import type { AdoptOptions } from '../../../src/operations/writes.js';
 import type { ContentInForce } from '../../../src/state/contents-in-force.js';
 import { newInstance, withGoal } from '../../../src/state/instance-changes.js';
-import { setAsideOf } from '../../../src/state/left-of-record.js';
+import { wantedOf } from '../../../src/state/left-of-record.js';
 import type { StateRecords } from '../../../src/state/master-state.js';
 import { configurationKey, instanceKey, rolloutKey } from '../../../src/store/keys.js';
 import { untilShown } from '../../../src/store/modify.js';
@@ -311,12 +311,7 @@ export class InstanceCreations {
    * requests can take the last place below the maximum.
    */
   #running(name: string): number {
-    const { instances, instancesByConfiguration } = this.#options;
-    let running = this.#underWay(name);
-    for (const id of instancesByConfiguration.get(name))
-      if (instances.get(id)?.value.desired.goal === 'run') running++;
-    for (const [, { goal }] of setAsideOf(instances.setAside, name)) if (goal === 'run') running++;
-    return running;
+    return this.#underWay(name) + wantedOf(this.#options, name);
   }
 
   #newRecords(content: ContentInForce, madeBy: Maker, count: number): InstanceRecord[] {

@@ -6,6 +6,7 @@
 import { backoffMs } from '../../../src/loop/backoff.js';
 import type { Plan } from '../../../src/loop/reconciler.js';
 import type { InstanceRecord, InstanceState, Maker, Players } from '../../../src/model/instance.js';
+import { byAge } from '../../../src/model/instance.js';
 import type { NodeCondition } from '../../../src/model/node.js';
 import { MAX_OPERATIONS } from '../../../src/store/store.js';
 import { type EndStep, type LeavingInstance, type Patience, planEnds, surplusOf } from './surplus.js';
@@ -227,10 +228,6 @@ function planSurplus({ name, maximum, instances }: ServiceFacts): ServiceStep[] 
 function rankToKeep({ players, maker, knowledge }: CountedInstance): number {
   if (knowledge === 'set-aside') return -1;
   return (players === 'some' ? 0 : 2) + (maker === 'client' ? 0 : 1);
-}
-
-function byAge(a: CountedInstance, b: CountedInstance): number {
-  return a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1);
 }
 
 /** How long the next creation waits, and how many creations in a row followed on failures. */

@@ -1,9 +1,9 @@
 /** Gathers the facts of moves: an instance, its replacement, and what would become of one more instance. */
 
 import type { Configuration } from '../../../src/model/configuration.js';
-import { hasFinished, type InstanceRecord, isAtRest } from '../../../src/model/instance.js';
+import { byAge, hasFinished, type InstanceRecord, isAtRest } from '../../../src/model/instance.js';
 import { durationText } from '../../../src/model/words.js';
-import { setAsideOf } from '../../../src/state/left-of-record.js';
+import { wantedOf } from '../../../src/state/left-of-record.js';
 import type { StateRecords } from '../../../src/state/master-state.js';
 import { BUSY_FOR_MS } from '../placement/busy-ports.js';
 import type { PlacementOutlook } from '../placement/places.js';
@@ -102,22 +102,13 @@ export class Victims {
   lookAround(name: string, content = this.#options.contents.of(name)): Outlook {
     const record = this.#options.configurations.get(name)?.value;
     if (record === undefined || content === undefined) return NO_CONFIGURATION;
-    const isAtMaximum = this.#isAtMaximum(record.configuration);
+    const { maximumServiceCount: maximum } = record.configuration;
+    const isAtMaximum = maximum !== undefined && wantedOf(this.#options, name) >= maximum;
     const delayMs = this.#options.delayOf(name);
     if (delayMs > 0)
       return { obstacle: delayText(delayMs), recheckInMs: delayMs, isDelayed: true, isAtMaximum };
     const { obstacle, hasBusyPorts } = this.#options.outlookOf(content.hash, content.configuration);
     return { obstacle, recheckInMs: hasBusyPorts ? BUSY_FOR_MS : null, isDelayed: false, isAtMaximum };
-  }
-
-  #isAtMaximum({ name, maximumServiceCount: maximum }: Configuration): boolean {
-    if (maximum === undefined) return false;
-    const { instances, instancesByConfiguration } = this.#options;
-    let wanted = 0;
-    for (const id of instancesByConfiguration.get(name))
-      if (instances.get(id)?.value.desired.goal === 'run') wanted++;
-    for (const [, { goal }] of setAsideOf(instances.setAside, name)) if (goal === 'run') wanted++;
-    return wanted >= maximum;
   }
 }
 
@@ -127,10 +118,6 @@ function delayText(delayMs: number): string {
 
 function restingText(id: string): string {
   return `its replacement ${id} is static and stopped; another one is made once that is started or deleted`;
-}
-
-function byAge(a: InstanceRecord, b: InstanceRecord): number {
-  return a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1);
 }
 
 function toReplacement(record: InstanceRecord): Replacement {

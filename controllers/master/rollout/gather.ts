@@ -1,6 +1,7 @@
 /** Gathers the members of a rollout from the records of the instances, and notes since when each is up. */
 
 import {
+  byAge,
   hasDoneItsWork,
   hasFinished,
   type InstanceRecord,
@@ -64,7 +65,7 @@ export class Members {
       const record = instances.get(id)?.value;
       if (record !== undefined && this.#counts(record, target)) records.push(record);
     }
-    records.sort((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1));
+    records.sort(byAge);
     const ids = new Set(records.map(({ id }) => id));
     const before = this.#runs.get(name);
     return records.map((record): Member => {

@@ -6,15 +6,13 @@ import { KeyedTurns } from '../../loop/keyed-turns.js';
 import { DroverError } from '../../model/errors.js';
 import { type ExitRecord, isOver, kindOf, MOST_EXIT_LINES_BYTES } from '../../model/exit-record.js';
 import type { InstanceRecord } from '../../model/instance.js';
+import type { StateRecords } from '../../state/master-state.js';
 import { exitKey } from '../../store/keys.js';
-import type { MirrorReader } from '../../store/mirror.js';
-import { create, type Store, update } from '../../store/store.js';
+import { create, update } from '../../store/store.js';
 import type { Metrics } from '../../telemetry/metrics.js';
 import type { Report } from '../protocol/messages.js';
 
-interface ExitIntakeOptions {
-  readonly store: Store;
-  readonly exits: MirrorReader<ExitRecord>;
+interface ExitIntakeOptions extends Pick<StateRecords, 'store' | 'exits'> {
   /** The last lines of the run that ended at this time. Never throws: empty when the node does not tell. */
   readonly lastLinesOf: (id: string, at: number) => Promise<readonly string[]>;
   readonly metrics: Metrics;

@@ -9,9 +9,8 @@ import { isSameValue } from '../../model/plain/same-value.js';
 import { publicMessage } from '../../model/public-message.js';
 import type { ResolvedTemplate } from '../../model/template.js';
 import { leftOfInstance } from '../../state/left-of-record.js';
+import type { StateRecords } from '../../state/master-state.js';
 import type { StoreLine } from '../../store/epoch-base.js';
-import type { LookupReader } from '../../store/lookup.js';
-import type { MirrorReader } from '../../store/mirror.js';
 import type { Logger } from '../../telemetry/logger.js';
 import { TreeUnsteady } from '../../templates/tree/tree.js';
 import { hashAssignment } from '../protocol/assignment-hash.js';
@@ -24,10 +23,7 @@ const BATCH = 500;
 /** Errors that the feed does not log: the storage library logs them once per attempt, however many instances wait. */
 const SAID_ELSEWHERE: readonly ErrorCode[] = ['DRV_TEMPLATE_PENDING', 'DRV_STORAGE_FAILED'];
 
-export interface FeedSources {
-  readonly instances: MirrorReader<InstanceRecord>;
-  readonly instancesByNode: LookupReader<string>;
-  readonly revisions: MirrorReader<Configuration>;
+export interface FeedSources extends Pick<StateRecords, 'instances' | 'instancesByNode' | 'revisions'> {
   /** The line of the store that the mirrors show. */
   readonly line: StoreLine;
   /**

@@ -3,7 +3,7 @@
  * control. A slow reader stops its own stream, never the connection. Calls change no state and end with the connection.
  */
 import { Bell } from '../../loop/bell.js';
-import { channelClosed, DroverError, isErrorCode } from '../../model/errors.js';
+import { channelClosed, DroverError, sentError } from '../../model/errors.js';
 import { publicMessage } from '../../model/public-message.js';
 import { cutToBytes } from '../../model/words.js';
 import { type AnswerLimit, MOST_ANSWER_BYTES } from './frame-codec.js';
@@ -165,11 +165,9 @@ export class CallPeer {
       case 'result':
         this.#answered(message.id)?.onValue(message.value);
         return true;
-      case 'failure': {
-        const code = isErrorCode(message.code) ? message.code : 'DRV_CHANNEL_CALL_FAILED';
-        this.#answered(message.id)?.onFailure(new DroverError(code, message.message));
+      case 'failure':
+        this.#answered(message.id)?.onFailure(sentError(message, 'DRV_CHANNEL_CALL_FAILED'));
         return true;
-      }
       case 'chunk':
         if (frame.body !== undefined) this.#pending.get(message.id)?.onChunk(frame.body);
         return true;

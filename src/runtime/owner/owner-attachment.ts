@@ -1,7 +1,7 @@
 /** The daemon's side of one attached terminal: a connection of its own to the owner that holds the run. */
 import { connect, type Socket } from 'node:net';
 import type { Clock } from '../../loop/clock.js';
-import { DroverError, isErrorCode } from '../../model/errors.js';
+import { DroverError, sentError } from '../../model/errors.js';
 import { publicMessage } from '../../model/public-message.js';
 import type { AttachEvent, Attachment, TerminalSize } from '../../model/run/attachment.js';
 import { unavailable } from '../failures.js';
@@ -109,10 +109,7 @@ async function* receive(socket: Socket): AsyncGenerator<Received> {
 }
 
 function refusalOf(message: OwnerMessage | undefined, title: string): DroverError {
-  if (message?.type === 'not-attached') {
-    const code = isErrorCode(message.code) ? message.code : 'DRV_INTERNAL';
-    return new DroverError(code, message.message);
-  }
+  if (message?.type === 'not-attached') return sentError(message, 'DRV_INTERNAL');
   if (message?.type === 'ended') return new DroverError('DRV_INSTANCE_NOT_RUNNING', message.message);
   return unavailable(`${title} does not answer`);
 }

@@ -4,7 +4,7 @@
  * of single instances.
  */
 import { connect, type Socket } from 'node:net';
-import { DroverError, isErrorCode, messageOf } from '../../model/errors.js';
+import { type DroverError, messageOf, sentError } from '../../model/errors.js';
 import { publicMessage } from '../../model/public-message.js';
 import type { Logger } from '../../telemetry/logger.js';
 import { unavailable } from '../failures.js';
@@ -206,12 +206,10 @@ export class OwnerConnection {
         link.requests.get(message.id)?.resolve(message);
         link.requests.delete(message.id);
         return;
-      case 'failed': {
-        const code = isErrorCode(message.code) ? message.code : 'DRV_INTERNAL';
-        link.requests.get(message.id)?.reject(new DroverError(code, message.message));
+      case 'failed':
+        link.requests.get(message.id)?.reject(sentError(message, 'DRV_INTERNAL'));
         link.requests.delete(message.id);
         return;
-      }
       default:
       // The other messages come only on the connections of attached terminals.
     }

@@ -6,8 +6,8 @@
 import type { Access } from '../../../access/access.js';
 import type { BeatBook } from '../../../channel/master/beat-book.js';
 import type { LogOwner } from '../../../channel/services/instance-streams.js';
-import type { EventRecord } from '../../../model/event.js';
 import {
+  byAge,
   heartbeatOf,
   type InstanceInfo,
   type InstanceRecord,
@@ -15,7 +15,7 @@ import {
 } from '../../../model/instance.js';
 import { keepLatest } from '../../../model/plain/keep-latest.js';
 import { unknownInstance } from '../../../model/unknown.js';
-import type { MirrorReader } from '../../../store/mirror.js';
+import type { StateRecords } from '../../../state/master-state.js';
 
 /**
  * The key of the heartbeat. An encoded string cannot contain it, because each quote in a string has a backslash before
@@ -58,9 +58,7 @@ interface Piece {
   bytes: Buffer | null;
 }
 
-interface InstanceViewOptions {
-  readonly instances: MirrorReader<InstanceRecord>;
-  readonly events: MirrorReader<EventRecord>;
+interface InstanceViewOptions extends Pick<StateRecords, 'instances' | 'events'> {
   /** `tick` grows with every beat. An encoded heartbeat is right as long as `tick` is the same. */
   readonly beats: Pick<BeatBook, 'lastBeatAt' | 'tick'>;
 }
@@ -187,7 +185,7 @@ export class InstanceView {
 
   #putInOrder(): void {
     if (!this.#isOrderStale) return;
-    this.#order = this.#order.filter((slot) => !slot.isGone).sort(byCreation);
+    this.#order = this.#order.filter((slot) => !slot.isGone).sort((a, b) => byAge(a.record, b.record));
     this.#pieces = piecesOf(this.#order);
     this.#isOrderStale = false;
   }
@@ -237,11 +235,6 @@ function encode(slot: Slot, heartbeat: number): string {
 /** The text with another heartbeat; a beat changes nothing else. */
 function withHeartbeat(text: string, { digitsAt, heartbeat: before }: Slot, heartbeat: number): string {
   return text.slice(0, digitsAt) + String(heartbeat) + text.slice(digitsAt + String(before).length);
-}
-
-function byCreation(a: Slot, b: Slot): number {
-  if (a.record.createdAt !== b.record.createdAt) return a.record.createdAt - b.record.createdAt;
-  return a.record.id < b.record.id ? -1 : 1;
 }
 
 /** Cuts the list into pieces. A piece with the same slots as before stays as it is. */
