@@ -152,10 +152,7 @@ export function firstFailed(needs: Needs, node: Candidate): Condition | undefine
 
 /** Finds, for each node, the first condition that it fails, if any. */
 export function checkConditions(needs: Needs, candidates: readonly Candidate[]): NodeFit[] {
-  return candidates.map((node) => ({
-    node,
-    failed: firstFailed(needs, node),
-  }));
+  return candidates.map((node) => ({ node, failed: firstFailed(needs, node) }));
 }
 
 /** Says in one line how many nodes fail which condition, and by how much. */

@@ -281,11 +281,10 @@ export class CallPeer {
 
   async #awaitCredit(serving: Serving): Promise<void> {
     const { signal } = serving.controller;
-    while (serving.credit <= 0 && !signal.aborted) {
+    while (serving.credit <= 0 && !signal.aborted)
       await new Promise<void>((resolve) => {
         serving.onCredit = resolve;
       });
-    }
   }
 
   #addCredit(id: number, bytes: number): void {

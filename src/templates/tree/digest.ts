@@ -123,9 +123,8 @@ async function openWalked(place: TreePlace, entry: TreeEntry): Promise<FileHandl
   const file = await open(`${place.root}/${entry.path}`, READ).catch((error: unknown) => {
     const code = systemCodeOf(error);
     if (code === 'EACCES' || code === 'EPERM') throw unsafe(place, entry.path, 'cannot be read');
-    if (code === 'ENOENT' || code === 'ELOOP' || code === 'ENOTDIR' || code === 'ENXIO') {
+    if (code === 'ENOENT' || code === 'ELOOP' || code === 'ENOTDIR' || code === 'ENXIO')
       throw changed(place, entry);
-    }
     throw error;
   });
   try {
