@@ -15,7 +15,7 @@ import { nameSchema } from '../model/names.js';
 import { unknownKey } from '../model/unknown.js';
 import { apiKeyKey } from '../store/keys.js';
 import type { Mirrored, MirrorReader, SetAside } from '../store/mirror.js';
-import { modify, untilShown } from '../store/modify.js';
+import { modify, type RecordSet, untilShown } from '../store/modify.js';
 import { create, type Operation, type Store } from '../store/store.js';
 import type { Ambient } from '../telemetry/ambient.js';
 import { ADMIN_FILE, removeAdminKey } from './admin-key-file.js';
@@ -37,10 +37,12 @@ export interface KeyWriterOptions extends Ambient {
 
 export class KeyWriter {
   readonly #options: KeyWriterOptions;
-  readonly #turns = new KeyedTurns();
+  readonly #set: RecordSet<ApiKeyRecord>;
 
   constructor(options: KeyWriterOptions) {
+    const { store, keys: mirror } = options;
     this.#options = options;
+    this.#set = { store, mirror, keyOf: apiKeyKey, turns: new KeyedTurns() };
   }
 
   /** Makes a key. Its token is known to this caller only. Throws DRV_KEY_EXISTS, DRV_REQUEST_INVALID. */
@@ -85,16 +87,12 @@ export class KeyWriter {
 
   /** Writes down the last use of the key with this hash, unless it is gone. Throws what the store throws. */
   async noteUse(label: string, hash: string, lastUse: LastUse): Promise<void> {
-    const { store, keys } = this.#options;
-    const set = { store, mirror: keys, keyOf: apiKeyKey, turns: this.#turns };
-    await modify(set, label, (record) => (record.hash === hash ? { ...record, lastUse } : undefined));
+    await modify(this.#set, label, (record) => (record.hash === hash ? { ...record, lastUse } : undefined));
   }
 
   /** Writes down that the key with this hash has ended, so that it stays ended. Throws what the store throws. */
   async noteEnd(label: string, hash: string, endedAt: number): Promise<void> {
-    const { store, keys } = this.#options;
-    const set = { store, mirror: keys, keyOf: apiKeyKey, turns: this.#turns };
-    await modify(set, label, (record) => (record.hash === hash ? { endedAt, ...record } : undefined));
+    await modify(this.#set, label, (record) => (record.hash === hash ? { endedAt, ...record } : undefined));
   }
 
   /** Removes a key whose record cannot be read. Such a key lets nobody in, so no other key needs to remain. */

@@ -11,7 +11,7 @@ import { endOfSession, grantOfSession, SESSION_MAX_MS, type SessionRecord } from
 import { invalidRequest } from '../model/errors.js';
 import { sessionKey } from '../store/keys.js';
 import type { MirrorReader } from '../store/mirror.js';
-import { modify } from '../store/modify.js';
+import { modify, type RecordSet } from '../store/modify.js';
 import { create, type Store } from '../store/store.js';
 import { inSteps } from '../store/transaction.js';
 import type { Access } from './access.js';
@@ -43,10 +43,12 @@ interface NewSession {
 
 export class SessionWriter {
   readonly #options: SessionWriterOptions;
-  readonly #turns = new KeyedTurns();
+  readonly #set: RecordSet<SessionRecord>;
 
   constructor(options: SessionWriterOptions) {
+    const { store, sessions: mirror } = options;
     this.#options = options;
+    this.#set = { store, mirror, keyOf: sessionKey, turns: new KeyedTurns() };
   }
 
   /** Makes a session of a key. Its token is known to this caller only. Throws DRV_REQUEST_INVALID. */
@@ -81,16 +83,12 @@ export class SessionWriter {
 
   /** Writes down the last use of a session, unless it is gone. Throws what the store throws. */
   async noteUse(id: string, lastUse: LastUse): Promise<void> {
-    const { store, sessions } = this.#options;
-    const set = { store, mirror: sessions, keyOf: sessionKey, turns: this.#turns };
-    await modify(set, id, (record) => ({ ...record, lastUse }));
+    await modify(this.#set, id, (record) => ({ ...record, lastUse }));
   }
 
   /** Writes down that a session has ended, so that it stays ended. Throws what the store throws. */
   async noteEnd(id: string, endedAt: number): Promise<void> {
-    const { store, sessions } = this.#options;
-    const set = { store, mirror: sessions, keyOf: sessionKey, turns: this.#turns };
-    await modify(set, id, (record) => ({ endedAt, ...record }));
+    await modify(this.#set, id, (record) => ({ endedAt, ...record }));
   }
 
   #keyOf({ session, label }: Access): ApiKeyRecord {

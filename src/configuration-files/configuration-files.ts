@@ -8,6 +8,7 @@ import PQueue from 'p-queue';
 import { removeUnfinishedWrites } from '../files/replace-file.js';
 import { watchRefusal } from '../files/watch-directory.js';
 import type { FileWriter } from '../git/content-origins.js';
+import { Bell } from '../loop/bell.js';
 import type { Clock } from '../loop/clock.js';
 import type { Part } from '../loop/lifecycle.js';
 import type {
@@ -104,12 +105,9 @@ export class ConfigurationFiles implements Part {
   #isStarted = false;
   #isPolling = false;
   #wasStored = false;
-  #resolveStored: () => void = () => undefined;
+  /** Rings when the store agrees with the files. */
+  readonly #stored = new Bell();
   readonly #listeners = new Set<() => void>();
-  /** Resolves when the store first agrees with the files. */
-  readonly #stored = new Promise<void>((resolve) => {
-    this.#resolveStored = resolve;
-  });
 
   constructor(options: ConfigurationFilesOptions) {
     this.#options = options;
@@ -144,12 +142,12 @@ export class ConfigurationFiles implements Part {
     for (const inner of this.#source.directories)
       await removeUnfinishedWrites(join(this.#source.directory, inner));
     // Do not wait when masters share the records: these exist whatever the files say, and the leader may be away.
-    if (this.#options.editor === undefined) await this.#stored;
+    if (this.#options.editor === undefined && !this.#wasStored)
+      await this.#stored.wait(this.#stopping.signal);
   }
 
   async stop(): Promise<void> {
     this.#stopping.abort();
-    this.#resolveStored();
     await this.#queue.onIdle();
     this.#schedule.stop();
     await this.#watch.stop();
@@ -391,7 +389,7 @@ export class ConfigurationFiles implements Part {
       await read();
       await this.#follow();
       this.#wasStored = true;
-      this.#resolveStored();
+      this.#stored.ring();
     } catch (error) {
       this.#options.logger.debug({ err: error }, `configurations not stored: ${messageOf(error)}`);
     }

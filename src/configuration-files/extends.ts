@@ -3,7 +3,7 @@
  * chain of files has an end, lies in one directory, and never turns back.
  */
 import { dirname, join } from 'node:path';
-import { fieldOf, isObject } from '../model/json-object.js';
+import { fieldOf, isObject, valueAt } from '../model/json-object.js';
 import { quoteText } from '../model/words.js';
 import { isConfigurationFile } from './file-names.js';
 import { type JsonText, JsonTextError, readJsonText, type TextPosition } from './json-position.js';
@@ -97,9 +97,8 @@ export function wholeText(own: JsonText, { found }: Bases): WholeText {
       const [here = { line: 1, column: 1 }] = own.positionsOf([PLACE]);
       return own.positionsOf(places).map((position, index) => {
         const place = places[index] ?? PLACE;
-        const base = has(own.value, place.path)
-          ? undefined
-          : found.find(({ json }) => has(json.value, place.path));
+        const has = ({ value }: JsonText): boolean => valueAt(value, place.path) !== undefined;
+        const base = has(own) ? undefined : found.find(({ json }) => has(json));
         const [there] = base?.json.positionsOf([place]) ?? [];
         if (base === undefined || there === undefined) return position;
         return { ...here, note: ` (${base.file}:${there.line}:${there.column})` };
@@ -123,13 +122,4 @@ export function patched(target: unknown, patch: unknown): unknown {
     else fields.set(key, patched(fields.get(key), value));
   }
   return Object.fromEntries(fields);
-}
-
-function has(value: unknown, path: readonly PropertyKey[]): boolean {
-  let at = value;
-  for (const key of path) {
-    if (typeof at !== 'object' || at === null || !Object.hasOwn(at, key)) return false;
-    at = Reflect.get(at, key);
-  }
-  return true;
 }

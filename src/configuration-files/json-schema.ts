@@ -56,10 +56,8 @@ export function configurationJsonSchema(): JsonSchema {
 }
 
 /** The rule of the field at `path`, with descriptions, and without fields that nobody knows. */
-function closed(rule: object, path: string): JsonSchema {
-  const { properties, propertyNames, additionalProperties, items, anyOf, ...rest } = {
-    ...rule,
-  } as JsonSchema;
+function closed(rule: unknown, path: string): JsonSchema {
+  const { properties, propertyNames, additionalProperties, items, anyOf, ...rest } = rule as JsonSchema;
   const description = DESCRIPTIONS.get(path);
   const inside = (key: string): string => (path === '' ? key : `${path}.${key}`);
   const pattern = fieldOf(propertyNames, 'pattern');

@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { Conflict } from '../loop/reconciler.js';
 import { type Configuration, type ConfigurationRecord, configurationSchema } from '../model/configuration.js';
 import { DroverError } from '../model/errors.js';
+import { attempt } from '../model/plain/attempt.js';
 import { says } from './directory.js';
 import type { NewContent } from './file-text.js';
 import { validateConfiguration } from './parse.js';
@@ -81,18 +82,11 @@ export function contentOfRecord(configuration: Configuration, hash: string): New
       field === 'name' || field === 'command' || !isDeepStrictEqual(value, Reflect.get(defaults, field)),
   );
   for (const content of [Object.fromEntries(entries), configuration]) {
-    if (hashOf(name, content) === hash) return { configuration, content, hash };
+    if (attempt(() => validateConfiguration(name, content).hash) === hash)
+      return { configuration, content, hash };
   }
   throw new DroverError(
     'DRV_CONFIGURATION_INVALID',
     `configuration "${name}" comes from another version of Drover, and cannot be written as a file here`,
   );
-}
-
-function hashOf(name: string, content: unknown): string | undefined {
-  try {
-    return validateConfiguration(name, content).hash;
-  } catch {
-    return undefined;
-  }
 }

@@ -84,11 +84,11 @@ export function parseConfigurationFile(
     const { fault } = bases;
     const checked =
       fault === undefined
-        ? checkConfiguration(content, namedIn(value) ?? defaultName)
+        ? checkConfiguration(content, fieldOf(value, 'name') ?? defaultName)
         : { problems: one([EXTENDS], fault) };
     if (!('problems' in checked))
       return { parsed: parsedOf(checked, warningsIn(checked.oddities, positionsOf)) };
-    const name = nameIn(value);
+    const name = nameSchema.safeParse(fieldOf(value, 'name')).data;
     const error = faultIn(file, checked.problems, positionsOf);
     return { error: name === undefined ? error : { ...error, name } };
   } catch (error) {
@@ -164,7 +164,7 @@ function* otherName(
   value: unknown,
   positionsOf: JsonText['positionsOf'],
 ): Generator<ConfigurationWarning> {
-  const said = namedIn(value);
+  const said = fieldOf(value, 'name');
   if (said === undefined || said === name) return;
   const message = `has no effect here: the configuration is called ${name}`;
   for (const position of positionsOf([{ path: ['name'], at: 'value' }]))
@@ -185,31 +185,18 @@ function inOrder({ first }: Findings, positionsOf: WholeText['positionsOf']): Pl
 }
 
 function warningsIn(findings: Findings, positionsOf: WholeText['positionsOf']): ConfigurationWarning[] {
-  return toWarnings({ first: inOrder(findings, positionsOf), more: findings.more });
-}
-
-interface ToWarningsProps {
-  readonly first: readonly (Problem & Partial<TextPosition>)[];
-  readonly more: number;
+  return toWarnings(inOrder(findings, positionsOf), findings.more);
 }
 
 /** The last warning tells how many more there are. */
-function toWarnings({ first, more }: ToWarningsProps): ConfigurationWarning[] {
+function toWarnings(
+  first: readonly (Problem & Partial<TextPosition>)[],
+  more: number,
+): ConfigurationWarning[] {
   return first.map(({ path, message, line = null, column = null }, index) => {
     const rest = index === first.length - 1 ? moreText(more) : '';
     return { line, column, field: fieldName(path), message: `${message}${rest}` };
   });
-}
-
-/** The object's own `name`; undefined: it has none, or is no object. */
-function namedIn(value: unknown): unknown {
-  return typeof value === 'object' && value !== null && Object.hasOwn(value, 'name')
-    ? Reflect.get(value, 'name')
-    : undefined;
-}
-
-function nameIn(value: unknown): string | undefined {
-  return nameSchema.safeParse(namedIn(value)).data;
 }
 
 /**
@@ -220,9 +207,9 @@ export function validateConfiguration(name: string, input: unknown): ParsedConfi
   const checked = checkConfiguration(input, name);
   if ('problems' in checked)
     throw new DroverError('DRV_CONFIGURATION_INVALID', problemsText(checked.problems));
-  const said = namedIn(input);
+  const said = fieldOf(input, 'name');
   const content = said === undefined || said === name ? checked.content : { ...checked.content, name };
-  return parsedOf({ ...checked, content }, toWarnings(checked.oddities));
+  return parsedOf({ ...checked, content }, toWarnings(checked.oddities.first, checked.oddities.more));
 }
 
 function parsedOf(

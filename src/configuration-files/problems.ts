@@ -4,7 +4,7 @@
  */
 
 import { z } from 'zod';
-import { isObject } from '../model/json-object.js';
+import { isObject, valueAt } from '../model/json-object.js';
 import { quoteText } from '../model/words.js';
 import { nearestName } from './nearest-name.js';
 import { REMARK } from './remarks.js';
@@ -287,15 +287,6 @@ function range(minimum: number | undefined, maximum: number | undefined, unit: s
   if (hasMaximum) return ` of at most ${maximum}${unit}`;
   if (!hasMinimum) return '';
   return minimum === 1 && unit !== '' ? ' that is not empty' : ` of at least ${minimum}${unit}`;
-}
-
-function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {
-  let value = input;
-  for (const segment of path) {
-    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, segment)) return undefined;
-    value = Reflect.get(value, segment);
-  }
-  return value;
 }
 
 function isShown(path: readonly PropertyKey[]): boolean {

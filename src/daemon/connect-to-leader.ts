@@ -1,12 +1,11 @@
 /** Connects the wrapper of a master's node to the leader, in this process or at another master's cluster port. */
+import { doorOf } from '../channel/master/leader-tunnel.js';
 import { createInProcessPair, type Transport } from '../channel/protocol/transport.js';
 import type { Authority } from '../channel/trust/authority.js';
-import { MasterDialer } from '../channel/wrapper/master-dialer.js';
 import type { Candidate } from '../leadership/candidate.js';
 import type { Leader } from '../leadership/leadership.js';
 import type { Master } from '../master.js';
 import { channelClosed } from '../model/errors.js';
-import { parseHostPort } from '../model/plain/host-port.js';
 import type { Assembly } from './assembly.js';
 import { silenceOf } from './start-cluster.js';
 import type { MasterConnection } from './start-wrapper.js';
@@ -17,13 +16,15 @@ export function connectionTo(
   authority: Authority,
   assembly: Assembly,
 ): MasterConnection {
+  const { configuration, shared } = assembly;
+  const door = { authority, silenceMs: silenceOf(configuration), clock: shared.clock };
   return {
     connect: (signal) =>
       connectToLeader({
         candidate,
-        nodeId: assembly.configuration.nodeId,
+        nodeId: configuration.nodeId,
         here: async () => inProcess(master),
-        there: (leader) => dial(authority, assembly, leader, signal),
+        there: async (leader) => (await doorOf(door, leader)).channel(signal),
         signal,
       }),
   };
@@ -72,21 +73,6 @@ function inProcess(master: Pick<Master, 'accept'>): Transport {
   const [mine, its] = createInProcessPair();
   master.accept(its);
   return mine;
-}
-
-/** Opens a connection that presents this master's server certificate, which names this node. */
-async function dial(
-  authority: Authority,
-  { configuration, shared }: Assembly,
-  { clusterAddress }: Leader,
-  signal: AbortSignal,
-): Promise<Transport> {
-  const at = parseHostPort(clusterAddress);
-  if (at === undefined) throw channelClosed(`${clusterAddress} is no address of a master`);
-  const silenceMs = silenceOf(configuration);
-  const { certificate } = await authority.ensure();
-  const dialer = new MasterDialer({ ...at, silenceMs, clock: shared.clock, isOnly: false });
-  return dialer.open(await authority.serverCredential(), certificate, signal);
 }
 
 /** Waits until a master leads, if necessary through an election. */

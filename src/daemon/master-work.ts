@@ -1,6 +1,7 @@
 /** The work of a node while its master leads, from the start of a term until all work of the term has ended. */
 import type { TermWork } from '../leadership/candidate.js';
 import type { Term } from '../leadership/leadership.js';
+import { abortable } from '../loop/abortable.js';
 import { remembered } from '../loop/remembered.js';
 import type { Master } from '../master.js';
 import { DroverError } from '../model/errors.js';
@@ -85,10 +86,7 @@ export class MasterWork implements TermWork {
 
 /** Waits for `work`. Throws DRV_NOT_LEADER when the term ends first. */
 async function whileIn({ signal }: Term, work: Promise<void>): Promise<void> {
-  const ended = new Promise<never>((_resolve, reject) => {
-    const end = (): void => reject(new DroverError('DRV_NOT_LEADER', 'this master does not lead any more'));
-    if (signal.aborted) end();
-    else signal.addEventListener('abort', end, { once: true });
+  await abortable(work, signal).catch((error: unknown) => {
+    throw signal.aborted ? new DroverError('DRV_NOT_LEADER', 'this master does not lead any more') : error;
   });
-  await Promise.race([work, ended]);
 }

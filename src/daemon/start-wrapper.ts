@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import type { Services } from '../channel/protocol/calls.js';
 import type { Transport } from '../channel/protocol/transport.js';
 import { usageServices } from '../channel/services/usage-day.js';
+import { Bell } from '../loop/bell.js';
 import type { Clock } from '../loop/clock.js';
 import { capacityOf, thisMachine } from '../node/capacity.js';
 import { Housekeeping } from '../node/housekeeping.js';
@@ -162,11 +163,7 @@ function dockerRuntime({ paths, configuration, shared }: Assembly): DockerRuntim
 
 /** Resolves when the wrapper has the master's first snapshot, or after two seconds. */
 export async function untilFed(wrapper: Wrapper, clock: Clock): Promise<void> {
-  await new Promise<void>((resolve) => {
-    const timer = clock.setTimer(FED_WAIT_MS, resolve);
-    void wrapper.whenFed.then(() => {
-      timer.cancel();
-      resolve();
-    });
-  });
+  const fed = new Bell();
+  void wrapper.whenFed.then(() => fed.ring());
+  await fed.wait(undefined, { clock, ms: FED_WAIT_MS });
 }

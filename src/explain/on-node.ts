@@ -1,6 +1,6 @@
 /** The stories of instances whose node is there and has described them. */
 
-import { portsOf } from '../model/fields/ports.js';
+import { portNeedsOf, portsOf } from '../model/fields/ports.js';
 import { hasDoneItsWork, hasFinished, isAtRest } from '../model/instance.js';
 import type { InstanceDescription } from '../model/run/instance-description.js';
 import { NO_HOST_PID } from '../model/run/run-identity.js';
@@ -282,16 +282,24 @@ function problem(facts: InstanceFacts, seen: InstanceDescription): Story | undef
   }
 }
 
-function busyPort({ record, placement }: InstanceFacts, message: string, again: string): Story {
+function busyPort(
+  { record, configuration, placement }: InstanceFacts,
+  message: string,
+  again: string,
+): Story {
   const says = `cannot be started: ${message}`;
   const hasOther = placement?.nodes.some(({ fits }) => fits) === true;
-  const sockets = portsOf(record.placement ?? {}).map(({ port }) => `sport = :${port}`);
+  const isBusy = ({ name }: { readonly name: string }): boolean => name === (record.status.busyPort ?? name);
+  const sockets = portsOf(record.placement ?? {}).flatMap((one) =>
+    isBusy(one) ? `sport = :${one.port}` : [],
+  );
+  const need = portNeedsOf(configuration?.configuration ?? {}).find(({ group }) => group.some(isBusy));
   const look = `\`ss -tulpn '${[...new Set(sockets)].join(' or ')}'\` on ${record.placement?.nodeId} shows what holds the port.`;
   if (record.status.keepsPort === true)
     return {
       says,
       next: `A static instance keeps its port, which its files may name: it waits for it. ${again}`,
-      advice: `${look} End that program; or give ${rangeField(placement?.ports ?? null)} of ${record.configurationName} another range, and \`instance update ${record.id}\` moves the instance there.`,
+      advice: `${look} End that program; or give ${rangeField(need?.name)} of ${record.configurationName} another range, and \`instance update ${record.id}\` moves the instance there.`,
     };
   if (hasOther) return { says, next: 'It is given another port now.', advice: look };
   const { ports = null, portHolders = [] } = placement ?? {};
@@ -301,7 +309,7 @@ function busyPort({ record, placement }: InstanceFacts, message: string, again: 
   return {
     says,
     next: `${range}${again}`,
-    advice: `${look} End it, or widen ${rangeField(ports)} of ${record.configurationName} and delete the instance.`,
+    advice: `${look} End it, or widen ${rangeField(ports?.name)} of ${record.configurationName} and delete the instance.`,
   };
 }
 

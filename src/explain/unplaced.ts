@@ -48,9 +48,9 @@ export function storyOfUnplaced({ record, placement }: InstanceFacts): Story | u
   };
 }
 
-/** The field of a configuration with this range. */
-export function rangeField(ports: PlacementView['ports']): string {
-  return ports?.name === undefined ? 'availablePorts' : `ports.${ports.name}`;
+/** The field of a configuration with the range of this port; undefined: of the main one. */
+export function rangeField(name: string | undefined): string {
+  return name === undefined || name === 'main' ? 'availablePorts' : `ports.${name}`;
 }
 
 /**
@@ -61,7 +61,7 @@ const ADVICE: readonly (readonly [string, (placement: PlacementView, name: strin
   [
     'port',
     ({ ports }, name) =>
-      `Free a port, or widen ${rangeField(ports)} of ${name} (${ports?.min}-${ports?.max}) and delete the instance.`,
+      `Free a port, or widen ${rangeField(ports?.name)} of ${name} (${ports?.min}-${ports?.max}) and delete the instance.`,
   ],
   ['cpu', (placement, name) => adviceForSize(placement, name, 'cpu', 'maxCpu or cpuOvercommit')],
   ['ram', (placement, name) => adviceForSize(placement, name, 'ramMB', 'maxRamMB')],

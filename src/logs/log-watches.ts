@@ -6,6 +6,7 @@
 import { type FSWatcher, lstatSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { type DirectoryChange, type SystemWatch, watchDirectory } from '../files/watch-directory.js';
+import { Bell } from '../loop/bell.js';
 import { attempt } from '../model/plain/attempt.js';
 
 /**
@@ -65,7 +66,7 @@ class LogWatch {
   #isClosed = false;
   #isChanged = true;
   #isListChanged = true;
-  #wake: () => void = () => undefined;
+  readonly #change = new Bell();
 
   constructor(onClose: () => void) {
     this.#onClose = onClose;
@@ -74,7 +75,7 @@ class LogWatch {
   notify(isListChanged: boolean): void {
     this.#isChanged = true;
     this.#isListChanged ||= isListChanged;
-    this.#wake();
+    this.#change.ring();
   }
 
   /**
@@ -82,7 +83,7 @@ class LogWatch {
    * `isListChanged`: segments may have come or gone. Only one call at a time.
    */
   async changed(signal: AbortSignal): Promise<{ readonly isListChanged: boolean }> {
-    if (!this.#isChanged && !signal.aborted) await this.#untilWoken(signal);
+    if (!this.#isChanged) await this.#change.wait(signal);
     const isListChanged = this.#isListChanged;
     this.#isChanged = false;
     this.#isListChanged = false;
@@ -94,16 +95,6 @@ class LogWatch {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#onClose();
-  }
-
-  async #untilWoken(signal: AbortSignal): Promise<void> {
-    let onAbort = (): void => undefined;
-    await new Promise<void>((resolve) => {
-      onAbort = resolve;
-      this.#wake = resolve;
-      signal.addEventListener('abort', onAbort, { once: true });
-    });
-    signal.removeEventListener('abort', onAbort);
   }
 }
 

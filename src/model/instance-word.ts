@@ -37,6 +37,6 @@ export function wordOf(record: InstanceRecord): InstanceWord {
   if (status.keepsFailing === true && reason !== 'node-lost') return 'failing';
   if (hasFinished(record)) return 'finished';
   if (placement === null && (reason === 'no-node-fits' || reason === 'template-missing')) return 'unplaced';
-  if (isServing(record)) return 'online';
+  if (isServing(record) && reason !== 'not-alive') return 'online';
   return CANNOT_START.has(reason) ? 'failing' : 'starting';
 }

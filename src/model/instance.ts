@@ -107,6 +107,8 @@ export const storedStatusSchema = z.object({
    * Absent: it may have another port.
    */
   keepsPort: z.literal(true).optional(),
+  /** With reason `port-busy`: the name of that port. Absent: not known. */
+  busyPort: z.string().optional(),
   restarts: z.int().min(0),
   exitCode: z.int().nullable(),
   exitSignal: z.string().nullable(),

@@ -1,5 +1,6 @@
 /** The handles of this node, kept on disk so that the next daemon takes over exactly its own processes. */
 import type { Clock } from '../loop/clock.js';
+import { Conflict } from '../loop/reconciler.js';
 import {
   AT_ONCE,
   type Handle,
@@ -50,6 +51,13 @@ export class HandleBook {
 
   get(id: string): Handle | undefined {
     return this.#handles.get(id);
+  }
+
+  /** The handle of a run that is up. Throws Conflict when the run is over. */
+  requireUp(id: string, run: number): Handle {
+    const handle = this.#handles.get(id);
+    if (handle?.run === run && handle.phase.is === 'up') return handle;
+    throw new Conflict(`run ${run} of ${id} has ended`);
   }
 
   values(): IterableIterator<Handle> {

@@ -306,6 +306,16 @@ export function givenUpFor({ givenUp, run }: Handle): string | null {
   return givenUp?.run === run ? givenUp.cause : null;
 }
 
+/** The name of the instance in the log of the node. */
+export function nameOf({ id, configurationName }: Handle): string {
+  return `${id} (${configurationName})`;
+}
+
+/** The fields of a log line about the run. */
+export function fieldsOf({ id, configurationName, run }: Handle): Record<string, string | number> {
+  return { instance: id, configuration: configurationName, run };
+}
+
 /** The live process or container, or null. */
 export function processOf({ phase }: Handle): RunIdentity | null {
   return phase.is === 'up' ? phase.process : null;
@@ -446,6 +456,11 @@ export function settled(handle: Handle): Handle {
   const { phase } = handle;
   if (phase.is === 'up') return { ...handle, streak: 0, phase: { ...phase, stopping: null } };
   return phase.is === 'stopped' ? { ...handle, streak: 0, phase: STALE } : handle;
+}
+
+/** The handle before its run ends by a ladder that nobody asked for: the end is a failure. */
+export function unasked(handle: Handle): Handle {
+  return { ...settled(handle), streak: handle.streak };
 }
 
 /**

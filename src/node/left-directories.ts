@@ -3,6 +3,7 @@
  * and time when it forgets an instance, because the directory belongs to the program and holds no such note.
  */
 import { z } from 'zod';
+import { shared } from '../loop/remembered.js';
 import { DroverError } from '../model/errors.js';
 import { type KeptDirectory, keptDirectorySchema } from '../model/run/left-directory.js';
 import type { WriteBehind } from './write-behind.js';
@@ -28,7 +29,7 @@ export class LeftDirectories {
   readonly #isHeldNow: (id: string) => boolean | undefined;
   #notes = new Map<string, LeftNote>();
   /** The listing under way: callers that ask at the same time share one walk over the disk. */
-  #listing: Promise<readonly KeptDirectory[]> | undefined;
+  readonly #listing = shared(() => this.#measured());
 
   /**
    * `isHeld`: true when this node still holds the instance; undefined: the master has not said yet what this node
@@ -65,10 +66,7 @@ export class LeftDirectories {
    */
   async list(id?: string): Promise<readonly KeptDirectory[]> {
     if (id !== undefined) return (await this.#left()).filter((directory) => directory.id === id);
-    this.#listing ??= this.#measured().finally(() => {
-      this.#listing = undefined;
-    });
-    return this.#listing;
+    return this.#listing();
   }
 
   async #measured(): Promise<readonly KeptDirectory[]> {

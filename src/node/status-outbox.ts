@@ -2,7 +2,9 @@
  * Keeps the latest report of each instance until the master has it on disk. A newer report replaces an older one, and a
  * new connection sends everything again. The reports are in memory only: after a restart the supervisor reports anew.
  */
+
 import { BOUNDS, type Report } from '../channel/protocol/messages.js';
+import { Bell } from '../loop/bell.js';
 import { isSameValue } from '../model/plain/same-value.js';
 import { cutToBytes } from '../model/words.js';
 
@@ -14,7 +16,7 @@ export class StatusOutbox {
   readonly #unsent = new Set<string>();
   /** The reports of each unacknowledged message, by sequence number. */
   readonly #sent = new Map<number, readonly Report[]>();
-  readonly #waiters: (() => void)[] = [];
+  readonly #emptied = new Bell();
   #isScheduled = false;
   #listener: (() => void) | undefined;
 
@@ -64,14 +66,12 @@ export class StatusOutbox {
     const wasFull = this.#sent.size >= MOST_UNACKNOWLEDGED;
     this.#sent.delete(sequence);
     if (wasFull && this.#unsent.size > 0) this.#schedule();
-    if (!this.isEmpty) return;
-    for (const resolve of this.#waiters.splice(0)) resolve();
+    if (this.isEmpty) this.#emptied.ring();
   }
 
   /** Resolves when the master has everything that was reported before the call. */
   async whenEmpty(): Promise<void> {
-    if (this.isEmpty) return;
-    await new Promise<void>((resolve) => this.#waiters.push(resolve));
+    if (!this.isEmpty) await this.#emptied.wait();
   }
 
   /** True when the master has every report. */

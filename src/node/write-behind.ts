@@ -4,7 +4,7 @@
  */
 
 import type { z } from 'zod';
-import type { TimerHandle } from '../loop/clock.js';
+import { Bell } from '../loop/bell.js';
 import { messageOf } from '../model/errors.js';
 import { problemOf } from '../model/public-message.js';
 import type { Operation, Store } from '../store/store.js';
@@ -39,7 +39,8 @@ export class WriteBehind {
   #writing: Promise<void> | undefined;
   #isFailing = false;
   #isStopping = false;
-  #goOn: (() => void) | undefined;
+  /** Cuts the wait before the next write short. */
+  readonly #goOn = new Bell();
   /** Callers that wait for the end of the next try. */
   readonly #awaitingTry: (() => void)[] = [];
 
@@ -97,7 +98,7 @@ export class WriteBehind {
   ): Promise<void> {
     if (keys.some((key) => this.#waiting.has(key))) {
       const tried = new Promise<void>((resolve) => this.#awaitingTry.push(resolve));
-      this.#goOn?.();
+      this.#goOn.ring();
       await tried;
     } else if (keys.some((key) => this.#batch.has(key))) await this.#trying;
   }
@@ -135,14 +136,8 @@ export class WriteBehind {
 
   /** Waits for `ms`, or until `flush` cuts the wait short. */
   async #pause(ms: number): Promise<void> {
-    if (this.#isStopping) return;
-    let timer: TimerHandle | undefined;
-    await new Promise<void>((resolve) => {
-      this.#goOn = resolve;
-      timer = this.#options.clock.setTimer(ms, resolve);
-    });
-    timer?.cancel();
-    this.#goOn = undefined;
+    const { clock } = this.#options;
+    if (!this.#isStopping) await this.#goOn.wait(undefined, { clock, ms });
   }
 
   async #write(batch: ReadonlyMap<string, unknown>): Promise<boolean> {

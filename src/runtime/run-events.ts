@@ -1,4 +1,7 @@
-/** The part of a runtime that tells its listeners what becomes of runs. The exit of a run is told after the answer to its start. */
+/**
+ * The part of a runtime that tells its listeners what becomes of runs. The exit of a run is told after the answer to its
+ * start.
+ */
 import { messageOf } from '../model/errors.js';
 import type { Exit } from '../model/run/past-exit.js';
 import type { Logger } from '../telemetry/logger.js';

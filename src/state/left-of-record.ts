@@ -3,7 +3,7 @@
  * the instance behind the record keeps its place and its process.
  */
 import { z } from 'zod';
-import type { NamedPorts } from '../model/fields/ports.js';
+import type { OwnPorts } from '../model/fields/ports.js';
 import { desiredSchema, type Goal, instanceRecordSchema, placementSchema } from '../model/instance.js';
 import { nameSchema } from '../model/names.js';
 import { type Drain, drainSchema } from '../model/node-drain.js';
@@ -17,12 +17,7 @@ export interface LeftOfInstance {
   readonly configurationName: string | null;
   /** The goal; `run` when it cannot be read. */
   readonly goal: Goal;
-  readonly placement: {
-    readonly nodeId: string;
-    readonly port: number | null;
-    readonly ports?: NamedPorts | undefined;
-    readonly hostAddress: string;
-  } | null;
+  readonly placement: (OwnPorts & { readonly nodeId: string; readonly hostAddress: string }) | null;
   /** 0 when it cannot be read. */
   readonly ramMB: number;
   /** 0 when it cannot be read. */

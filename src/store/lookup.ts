@@ -48,9 +48,7 @@ export class Lookup<T, K> {
   }
 
   #enter(key: K, id: string): void {
-    const group = this.#groups.get(key);
-    if (group === undefined) this.#groups.set(key, new Set([id]));
-    else group.add(id);
+    this.#groups.set(key, (this.#groups.get(key) ?? new Set()).add(id));
   }
 
   #leave(key: K, id: string): void {

@@ -3,6 +3,7 @@
  * watches share one ring and keep only their place in it. A slow watch costs no more than the ring, and throws when the
  * history has passed it.
  */
+import { Bell } from '../loop/bell.js';
 import { DroverError, internalError } from '../model/errors.js';
 import type { Change, ChangeBatch } from './store.js';
 
@@ -59,7 +60,7 @@ export class ChangeHistory {
     this.#revision = revision;
     this.#forgetRead();
     this.#published = this.#end;
-    for (const watch of this.#watches) watch.wake();
+    for (const watch of this.#watches) watch.change.ring();
   }
 
   /** See `Store.watch`. */
@@ -129,7 +130,8 @@ class Watch implements AsyncIterableIterator<ChangeBatch> {
   #place: number;
   #revision: number;
   #ended: boolean;
-  #waiting: (() => void) | undefined;
+  /** Rings when there may be something to read. */
+  readonly change = new Bell();
 
   constructor(
     history: ChangeHistory,
@@ -161,9 +163,7 @@ class Watch implements AsyncIterableIterator<ChangeBatch> {
     while (!this.#ended) {
       const batch = this.#take();
       if (batch !== undefined) return { done: false, value: batch };
-      await new Promise<void>((resolve) => {
-        this.#waiting = resolve;
-      });
+      await this.change.wait();
     }
     return { done: true, value: undefined };
   }
@@ -173,17 +173,11 @@ class Watch implements AsyncIterableIterator<ChangeBatch> {
     return { done: true, value: undefined };
   }
 
-  wake(): void {
-    const waiting = this.#waiting;
-    this.#waiting = undefined;
-    waiting?.();
-  }
-
   end(): void {
     this.#ended = true;
     this.#signal.removeEventListener('abort', this.#abort);
     this.#onEnd(this);
-    this.wake();
+    this.change.ring();
   }
 
   readonly #abort = (): void => this.end();

@@ -168,11 +168,8 @@ export class Metrics {
   readonly trace = (event: TraceEvent): void => {
     if (event.kind !== 'round') return;
     const { controller, outcome, durationMs } = event;
-    let outcomes = this.#rounds.get(controller);
-    if (outcomes === undefined) {
-      outcomes = new Map();
-      this.#rounds.set(controller, outcomes);
-    }
+    const outcomes = this.#rounds.get(controller) ?? new Map<Outcome, number>();
+    this.#rounds.set(controller, outcomes);
     outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
     this.#roundSeconds.count(controller, durationMs / 1000);
   };

@@ -54,14 +54,10 @@ export class SourceStacks {
   #mapOf(file: string): SourceMap | undefined {
     const present = this.#maps.get(file)?.deref();
     if (present !== undefined) return present;
-    const map = readMap(file);
+    const map = attempt(() => new SourceMap(JSON.parse(readFileSync(`${file}.map`, 'utf8'))));
     if (map !== undefined) this.#maps.set(file, new WeakRef(map));
     return map;
   }
-}
-
-function readMap(file: string): SourceMap | undefined {
-  return attempt(() => new SourceMap(JSON.parse(readFileSync(`${file}.map`, 'utf8'))));
 }
 
 function sourcePlace(

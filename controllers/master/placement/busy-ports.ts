@@ -43,48 +43,44 @@ export class BusyPorts {
     this.#changes.note('node', nodeId);
   }
 
-  /** True when a program may hold the port for the protocol. */
-  has(nodeId: string, port: number, protocol: Protocols): boolean {
-    const found = this.get(nodeId, port)?.protocol;
-    return found === null || (found !== undefined && (protocol === 'both' || protocol === found));
-  }
-
-  /** How and when a port was found busy; undefined: no node found it busy within the last minute. */
-  get(nodeId: string, port: number): BusyPort | undefined {
+  /** How and when a port was found busy for the protocol; undefined: no node found it so within the last minute. */
+  get(nodeId: string, port: number, of: Protocols): BusyPort | undefined {
     const found = this.#found.get(nodeId)?.get(port);
-    if (found === undefined) return undefined;
+    if (found === undefined || (of !== 'both' && (found.protocol ?? of) !== of)) return undefined;
     const agoMs = this.#clock.monotonic() - found.at;
     return agoMs < BUSY_FOR_MS ? { protocol: found.protocol, agoMs } : undefined;
   }
 
   /**
-   * How many ports of a need count as busy now, and how long until the first of them counts as free again.
+   * How many numbers of a need count as busy now, and how long until the first of them counts as free again.
    * Null: none is busy.
    */
   in(nodeId: string, need: PortNeed): { readonly count: number; readonly firstFreeInMs: number } | null {
     const busy = this.#in(nodeId, need);
-    const oldestMs = Math.max(...busy.map(({ agoMs }) => agoMs));
-    return busy.length === 0 ? null : { count: busy.length, firstFreeInMs: BUSY_FOR_MS - oldestMs };
+    const oldestMs = Math.max(...busy.values());
+    return busy.size === 0 ? null : { count: busy.size, firstFreeInMs: BUSY_FOR_MS - oldestMs };
   }
 
-  /** The busy port that is worth another try as the number of the need: found longest ago, and `fits`. */
+  /** The busy number of the need that is worth another try: found longest ago, and `fits`. */
   worthATry(nodeId: string, need: PortNeed, fits: (port: number) => boolean): number | undefined {
     const busy = this.#in(nodeId, need);
-    const afterMs = tryAgainAfterMs(busy.length);
-    return busy
-      .filter(({ port, agoMs }) => agoMs >= afterMs && port >= need.min && port <= need.max && fits(port))
-      .toSorted((a, b) => b.agoMs - a.agoMs || a.port - b.port)[0]?.port;
+    const afterMs = tryAgainAfterMs(busy.size);
+    return [...busy]
+      .filter(([port, agoMs]) => agoMs >= afterMs && fits(port))
+      .toSorted(([a, agoA], [b, agoB]) => agoB - agoA || a - b)[0]?.[0];
   }
 
-  #in(nodeId: string, { min, max, group }: PortNeed): { readonly port: number; readonly agoMs: number }[] {
-    return [...(this.#found.get(nodeId)?.keys() ?? [])].flatMap((port) => {
-      const isOfIt = group.some(
-        ({ above, protocol }) =>
-          port >= min + above && port <= max + above && this.has(nodeId, port, protocol),
-      );
-      const busy = isOfIt ? this.get(nodeId, port) : undefined;
-      return busy === undefined ? [] : [{ port, agoMs: busy.agoMs }];
-    });
+  /** The numbers of the need that are busy, or have a busy port above them, each with the age of the last finding. */
+  #in(nodeId: string, { min, max, group }: PortNeed): ReadonlyMap<number, number> {
+    const agoOf = new Map<number, number>();
+    for (const port of this.#found.get(nodeId)?.keys() ?? [])
+      for (const { above, protocol } of group) {
+        const number = port - above;
+        const agoMs = this.get(nodeId, port, protocol)?.agoMs;
+        if (agoMs !== undefined && number >= min && number <= max)
+          agoOf.set(number, Math.min(agoMs, agoOf.get(number) ?? agoMs));
+      }
+    return agoOf;
   }
 }
 

@@ -65,20 +65,16 @@ export interface OldPorts {
   readonly holder?: string;
   /** True for a static instance: it gets its old ports even when another program holds one, and waits for it. */
   readonly isKept?: boolean;
-  /** True when an old port is taken only where no other one is free. */
-  readonly isLast?: boolean;
   /** True when a port that was found busy some seconds ago is tried again where no other one is free. */
   readonly isRetried?: boolean;
 }
-
-export const NO_OLD_PORTS: OldPorts = { ports: [] };
 
 /** Completes a candidate with its host address and its ports: the old ones if free, else the lowest free ones. */
 export function withPorts(
   sources: FleetSources,
   { configuration, ports: needs }: Question,
   candidate: Candidate,
-  old: OldPorts,
+  old: OldPorts = { ports: [] },
 ): Candidate {
   const { nodeId } = candidate;
   const node = sources.nodes.get(nodeId)?.value;
@@ -94,39 +90,33 @@ export function withPorts(
   return found;
 }
 
-/** The candidate with ports that were found busy some seconds ago, if it lacks one. */
-export function withBusyPorts(
-  sources: FleetSources,
-  question: Question,
-  candidate: Candidate,
-  old: OldPorts = NO_OLD_PORTS,
-): Candidate {
-  if (candidate.lacks === undefined) return candidate;
-  return withPorts(sources, question, candidate, { ...old, isRetried: true });
-}
-
 /** The number for a need beside the ports that the candidate has already; undefined: none is free. */
 function numberFor(
   { ledger, busyPorts }: FleetSources,
   need: PortNeed,
-  { nodeId, hostAddress, ports: chosen }: Candidate,
-  { ports, holder = '', isKept = false, isLast = false, isRetried = false }: OldPorts,
+  at: Candidate,
+  { ports, holder = '', isKept = false, isRetried = false }: OldPorts,
 ): number | undefined {
   const { name, min, max, group } = need;
-  const isHeld = (number: number, except: string): boolean =>
-    group.some(({ above, protocol }) => {
+  const fits = (number: number, except: string): boolean =>
+    number >= min &&
+    number <= max &&
+    group.every(({ above, protocol }) => {
       const one = { port: number + above, protocol };
-      const isChosen = chosen.some((other) => isSamePort(one, other));
-      return isChosen || ledger.holderOf(nodeId, hostAddress, one, except) !== undefined;
+      const isChosen = at.ports.some((other) => isSamePort(one, other));
+      return !isChosen && ledger.holderOf(at, one, except) === undefined;
     });
   const isBusy = (number: number): boolean =>
-    group.some(({ above, protocol }) => busyPorts.has(nodeId, number + above, protocol));
-  const had = ports.find((one) => one.name === name)?.port ?? 0;
-  const isOldFree = had >= min && had <= max && (isKept || !isBusy(had)) && !isHeld(had, holder);
-  if (isOldFree && !isLast) return had;
-  const free = ledger.freePort(nodeId, hostAddress, need, (port) => isBusy(port) || isHeld(port, ''));
-  if (free !== undefined || isOldFree) return free ?? had;
-  return isRetried ? busyPorts.worthATry(nodeId, need, (port) => !isHeld(port, '')) : undefined;
+    group.some(({ above, protocol }) => busyPorts.get(at.nodeId, number + above, protocol) !== undefined);
+  const isFree = ({ port }: NamedPort): boolean => !isBusy(port) && fits(port, holder);
+  const had = ports.find((one) => one.name === name);
+  if (had !== undefined && (isFree(had) || (isKept && fits(had.port, holder)))) return had.port;
+  const free = ledger.freePort(at, need, (port) => isBusy(port) || !fits(port, ''));
+  // Last comes a number that the instance has by another name: a port that is renamed frees its own.
+  const found = free ?? ports.find(isFree)?.port;
+  return found === undefined && isRetried
+    ? busyPorts.worthATry(at.nodeId, need, (port) => fits(port, ''))
+    : found;
 }
 
 function runtimeProblemOf(node: NodeRecord, runtime: string): string | null {

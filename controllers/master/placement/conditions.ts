@@ -94,11 +94,7 @@ const CONDITIONS: readonly Condition[] = [
   {
     code: 'not-connected',
     fails: (_needs, node) => node.condition !== 'connected',
-    say: (_needs, nodes) =>
-      `${nodes.length} not connected (${listText(
-        nodes.map(({ nodeId }) => nodeId),
-        MOST_NAMED,
-      )})`,
+    say: (_needs, nodes) => `${nodes.length} not connected (${idsOf(nodes)})`,
     tell: (_needs, { condition, conditionSince }, now) =>
       condition === 'lost'
         ? `has been lost for ${durationText(now - conditionSince)}: no beats arrive`
@@ -107,11 +103,7 @@ const CONDITIONS: readonly Condition[] = [
   {
     code: 'cordoned',
     fails: (_needs, node) => node.isCordoned,
-    say: (_needs, nodes) =>
-      `${nodes.length} cordoned (${listText(
-        nodes.map(({ nodeId }) => nodeId),
-        MOST_NAMED,
-      )})`,
+    say: (_needs, nodes) => `${nodes.length} cordoned (${idsOf(nodes)})`,
     tell: () => 'is cordoned: it takes no new instances',
   },
   {
@@ -180,7 +172,7 @@ export function describeFit(needs: Needs, { node, failed }: NodeFit, now: number
 }
 
 function tellFit({ ramMB }: Needs, { freeRamMB, maxRamMB, ports }: Candidate): string {
-  const atPort = ports.map(({ name, port }) => `, port ${name === 'main' ? '' : `${name} `}${port}`).join('');
+  const atPort = ports.map(({ name, port }) => `, ${portLabel(name)} ${port}`).join('');
   return `fits: needs ${ramMB} MB of RAM, ${freeRamMB} MB of ${maxRamMB} MB free${atPort}`;
 }
 
@@ -188,7 +180,18 @@ function tellFit({ ramMB }: Needs, { freeRamMB, maxRamMB, ports }: Candidate): s
 function portText(lacks: PortNeed | undefined): string {
   const { name = 'main', min, max, group = [] } = lacks ?? {};
   const beside = group.filter(({ above }) => above > 0).map((one) => `${one.name} ${one.above} above`);
-  return `port ${name === 'main' ? '' : `${name} `}in ${min}-${max}${beside.length === 0 ? '' : ` with ${beside.join(', ')}`}`;
+  return `${portLabel(name)} in ${min}-${max}${beside.length === 0 ? '' : ` with ${beside.join(', ')}`}`;
+}
+
+function portLabel(name: string): string {
+  return name === 'main' ? 'port' : `port ${name}`;
+}
+
+function idsOf(nodes: readonly Candidate[]): string {
+  return listText(
+    nodes.map(({ nodeId }) => nodeId),
+    MOST_NAMED,
+  );
 }
 
 function unknownText(node: Candidate | undefined): string {

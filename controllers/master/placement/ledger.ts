@@ -5,7 +5,7 @@
  */
 import {
   type NamedPort,
-  type NamedPorts,
+  type OwnPorts,
   type PortNeed,
   type PortProtocol,
   type Protocols,
@@ -27,11 +27,13 @@ interface NodeUse {
 
 type HeldByProtocol = Readonly<Record<PortProtocol, HeldPorts>>;
 
-interface Holding {
+/** Both hold a port: no two instances of one node have the same, nor two under one host address. */
+interface Address {
   readonly nodeId: string;
   readonly hostAddress: string;
-  readonly port: number | null;
-  readonly ports?: NamedPorts | undefined;
+}
+
+interface Holding extends OwnPorts, Address {
   readonly ramMB: number;
   readonly cpu: number;
   readonly configurationName: string;
@@ -79,13 +81,8 @@ export class PlacementLedger {
   }
 
   /** The instance that holds the port on the node or under the host address, other than `except`. */
-  holderOf(
-    nodeId: string,
-    hostAddress: string,
-    { port, protocol }: Omit<NamedPort, 'name'>,
-    except: string,
-  ): string | undefined {
-    for (const held of this.#portsOf(nodeId, hostAddress, protocol)) {
+  holderOf(at: Address, { port, protocol }: Omit<NamedPort, 'name'>, except: string): string | undefined {
+    for (const held of this.#portsOf(at, protocol)) {
       const holder = held.holderOf(port);
       if (holder !== undefined && holder !== except) return holder;
     }
@@ -93,18 +90,13 @@ export class PlacementLedger {
   }
 
   /** The lowest port of the range that no instance holds and `isBusy` does not refuse; undefined: none. */
-  freePort(
-    nodeId: string,
-    hostAddress: string,
-    need: PortNeed,
-    isBusy: (port: number) => boolean,
-  ): number | undefined {
-    return lowestFree(this.#portsOf(nodeId, hostAddress, need.protocol), need, isBusy);
+  freePort(at: Address, need: PortNeed, isBusy: (port: number) => boolean): number | undefined {
+    return lowestFree(this.#portsOf(at, need.protocol), need, isBusy);
   }
 
   /** How many ports of the range no instance holds on the node and under the host address; counted up to `most`. */
-  countFreePorts(nodeId: string, hostAddress: string, need: PortNeed, most: number): number {
-    return countFree(this.#portsOf(nodeId, hostAddress, need.protocol), need, most);
+  countFreePorts(at: Address, need: PortNeed, most: number): number {
+    return countFree(this.#portsOf(at, need.protocol), need, most);
   }
 
   isPromised(id: string): boolean {
@@ -145,7 +137,7 @@ export class PlacementLedger {
   #replace(id: string, next: Holding | undefined): void {
     const before = this.#holdings.get(id);
     // Most changes of a record do not change what the instance holds.
-    if (isSame(before, next)) return;
+    if (isSameValue(before, next)) return;
     if (before !== undefined) this.#count(id, before, -1);
     if (next === undefined) this.#holdings.delete(id);
     else {
@@ -177,7 +169,7 @@ export class PlacementLedger {
     if (sign === -1) this.#changes.note('ports', hostAddress);
   }
 
-  #portsOf(nodeId: string, hostAddress: string, protocol: Protocols): readonly HeldPorts[] {
+  #portsOf({ nodeId, hostAddress }: Address, protocol: Protocols): readonly HeldPorts[] {
     const onNode = this.#onNodes.get(nodeId) ?? NO_PORTS;
     const underHost = this.#underHosts.get(hostAddress) ?? NO_PORTS;
     return protocolsOf(protocol).flatMap((one) => [onNode[one], underHost[one]]);
@@ -216,28 +208,15 @@ function holdingOfSetAside(value: unknown): Holding | undefined {
 
 function holdingOf(record: InstanceRecord, placement: InstancePlacement): Holding {
   const isStopped = isAtRest(record);
+  const { nodeId, hostAddress, port, ports } = placement;
   return {
-    nodeId: placement.nodeId,
-    hostAddress: placement.hostAddress,
-    port: placement.port,
-    ports: placement.ports,
+    nodeId,
+    hostAddress,
+    port,
+    ports,
     ramMB: isStopped ? 0 : record.ramMB,
     cpu: isStopped ? 0 : record.cpu,
     configurationName: record.configurationName,
     isAtRest: isStopped,
   };
-}
-
-function isSame(a: Holding | undefined, b: Holding | undefined): boolean {
-  if (a === undefined || b === undefined) return a === b;
-  return (
-    a.nodeId === b.nodeId &&
-    a.hostAddress === b.hostAddress &&
-    a.port === b.port &&
-    isSameValue(a.ports, b.ports) &&
-    a.ramMB === b.ramMB &&
-    a.cpu === b.cpu &&
-    a.configurationName === b.configurationName &&
-    a.isAtRest === b.isAtRest
-  );
 }

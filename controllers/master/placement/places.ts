@@ -6,21 +6,12 @@ import type { BeatBook } from '../../../src/channel/master/beat-book.js';
 import type { PlacementView } from '../../../src/explain/decisions.js';
 import type { Clock } from '../../../src/loop/clock.js';
 import type { Configuration } from '../../../src/model/configuration.js';
-import { ownPortsOf, portsOf } from '../../../src/model/fields/ports.js';
+import { portsOf } from '../../../src/model/fields/ports.js';
 import type { InstanceRecord, PlacedTemplate } from '../../../src/model/instance.js';
 import type { NodeRecord } from '../../../src/model/node.js';
 import { keepLatest } from '../../../src/model/plain/keep-latest.js';
-import { isSameValue } from '../../../src/model/plain/same-value.js';
 import type { MirrorReader } from '../../../src/store/mirror.js';
-import {
-  candidateOf,
-  type FleetSources,
-  NO_OLD_PORTS,
-  type Question,
-  questionOf,
-  withBusyPorts,
-  withPorts,
-} from './candidates.js';
+import { candidateOf, type FleetSources, type Question, questionOf, withPorts } from './candidates.js';
 import { type Candidate, firstFailed, type Needs } from './conditions.js';
 import type { FleetChanges } from './fleet-changes.js';
 import { AWAIT_NODES_MS, type Awaited, type PlacementFacts } from './plan.js';
@@ -171,11 +162,12 @@ export class Places {
     const bound = boundTo(record);
     const keeper = record.static ? id : undefined;
     const atHome = home === null ? undefined : shortlist.at(home.nodeId, portsOf(home), keeper);
+    const isHome = atHome !== undefined && atHome.lacks === undefined;
     return {
       id,
       task: 'place',
-      choice: atHome ?? (bound === null ? (shortlist.best() ?? shortlist.worthATry()) : undefined),
-      refusal: () => shortlist.refusal(bound),
+      choice: isHome ? atHome : bound === null ? (shortlist.best() ?? shortlist.worthATry()) : undefined,
+      refusal: () => shortlist.refusal(bound, atHome),
       homeId: home?.nodeId ?? null,
       isUrgent: record.madeBy === 'client',
       awaited: this.#awaitedBy(shortlist, bound),
@@ -219,20 +211,15 @@ export class Places {
     return shortlist;
   }
 
-  #candidatesOfMove({ id, placement }: InstanceRecord, question: Question): Candidate[] {
+  #candidatesOfMove({ id, placement, status }: InstanceRecord, question: Question): Candidate[] {
     const node = this.#options.nodes.get(placement?.nodeId ?? '')?.value;
     if (node === undefined) return [];
     // Ignore a cordon: the instance is already on the node, and only changes its port.
     const candidate = { ...candidateOf(this.#options, question, node), isCordoned: false };
-    const old = { ports: portsOf(placement ?? {}), holder: id };
-    // Keep the ports that nobody found busy; where all of them count as free again, look for other ones first.
-    for (const isLast of [false, true]) {
-      const found = withPorts(this.#options, question, candidate, { ...old, isLast });
-      if (!isSameValue(ownPortsOf(found.ports), ownPortsOf(old.ports)))
-        return [withBusyPorts(this.#options, question, found, old)];
-    }
-    const lacking = withPorts(this.#options, question, candidate, NO_OLD_PORTS);
-    return [withBusyPorts(this.#options, question, lacking)];
+    // All ports are looked for anew where the node did not say which one is busy.
+    const busy = question.ports.find(({ group }) => group.some(({ name }) => name === status.busyPort));
+    const ports = portsOf(placement ?? {}).filter(({ name }) => busy !== undefined && name !== busy.name);
+    return [withPorts(this.#options, question, candidate, { ports, holder: id, isRetried: true })];
   }
 
   #candidates(question: Question, record?: InstanceRecord): Candidate[] {

@@ -135,12 +135,12 @@ export class Placement implements Reconciler<PlacementFacts, PlacementStep> {
   async #place(step: PlacementStep & { do: 'place' }): Promise<void> {
     const { instances, instanceRecords, ledger } = this.#options;
     const { id, placement } = step;
-    const { nodeId, hostAddress } = placement;
+    const { nodeId } = placement;
     const record = instances.get(id)?.value;
     if (record === undefined || taskOf(record) === null)
       throw new Conflict(`instance ${id} changed before its placement`);
     for (const one of portsOf(placement))
-      if (ledger.holderOf(nodeId, hostAddress, one, id) !== undefined)
+      if (ledger.holderOf(placement, one, id) !== undefined)
         throw new Conflict(`port ${one.port} was taken meanwhile`);
     ledger.promise(record, placement);
     try {

@@ -8,15 +8,7 @@ import { Heap } from '../../../src/loop/heap.js';
 import type { PlacementOrder } from '../../../src/model/configuration.js';
 import type { NamedPort } from '../../../src/model/fields/ports.js';
 import type { NodeRecord } from '../../../src/model/node.js';
-import {
-  candidateOf,
-  type FleetSources,
-  NO_OLD_PORTS,
-  type OldPorts,
-  type Question,
-  withBusyPorts,
-  withPorts,
-} from './candidates.js';
+import { candidateOf, type FleetSources, type OldPorts, type Question, withPorts } from './candidates.js';
 import {
   type Candidate,
   type Condition,
@@ -68,7 +60,7 @@ export class Shortlist {
   #unparkAt = Number.POSITIVE_INFINITY;
   /** Ids of nodes that are expected back, and pass all other conditions. */
   readonly #awaited = new Set<string>();
-  /** The refusals, by the home that binds a static instance; '' for instances without such a home. */
+  /** The refusals, by the home that binds a static instance and the port it lacks; '' without such a home. */
   readonly #refusals = new Map<string, Refusal>();
   #seen = -1;
 
@@ -84,7 +76,7 @@ export class Shortlist {
   best(): Candidate | undefined {
     this.#catchUp();
     for (let entry = this.#first(); entry !== undefined; entry = this.#first()) {
-      const candidate = this.#withPorts(this.#candidateOf(entry), NO_OLD_PORTS);
+      const candidate = this.#withPorts(this.#candidateOf(entry));
       if (candidate.lacks === undefined) return candidate;
       this.#park(entry, candidate);
     }
@@ -95,15 +87,15 @@ export class Shortlist {
   worthATry(): Candidate | undefined {
     for (const parked of this.#parked.values())
       for (const entry of parked) {
-        const candidate = withBusyPorts(this.#sources, this.#question, this.#candidateOf(entry));
+        const candidate = this.#withPorts(this.#candidateOf(entry), { ports: [], isRetried: true });
         if (candidate.lacks === undefined) return candidate;
       }
     return undefined;
   }
 
   /**
-   * The node with ports, if possible `ports`; undefined: the node does not fit. `keeper`: the static instance that
-   * keeps these ports.
+   * The node with ports, if possible `ports`, or with what it lacks; undefined: the node fails another condition.
+   * `keeper`: the static instance that keeps these ports.
    */
   at(nodeId: string, ports: readonly NamedPort[], keeper?: string): Candidate | undefined {
     this.#catchUp();
@@ -111,19 +103,17 @@ export class Shortlist {
     if (entry?.isOutdated === true) this.#judge(entry);
     if (entry === undefined || (entry.failed !== undefined && entry.failed !== PORT)) return undefined;
     const old = keeper === undefined ? {} : { holder: keeper, isKept: true };
-    const candidate = this.#withPorts(this.#candidateOf(entry), { ports, ...old });
-    return candidate.lacks === undefined ? candidate : undefined;
+    return this.#withPorts(this.#candidateOf(entry), { ports, ...old });
   }
 
   /**
    * Why no node fits, after `best` or `at` has found none. `home`: the only node that the instance may have; null: any
-   * node.
+   * node. `atHome`: what `at` has found there.
    */
-  refusal(home: string | null): Refusal {
-    const known = this.#refusals.get(home ?? '');
-    if (known !== undefined) return known;
-    const refusal = this.#refuse(home);
-    this.#refusals.set(home ?? '', refusal);
+  refusal(home: string | null, atHome?: Candidate): Refusal {
+    const key = home === null ? '' : `${home} ${atHome?.lacks?.name}`;
+    const refusal = this.#refusals.get(key) ?? this.#refuse(home, atHome);
+    this.#refusals.set(key, refusal);
     return refusal;
   }
 
@@ -148,12 +138,16 @@ export class Shortlist {
       if (!entry.isListed || node === undefined) continue;
       const { freeRamMB, freeCpu } = this.#candidateOf(entry);
       let here = Math.min(Math.floor(freeRamMB / ramMB), cpu === 0 ? most : Math.floor(freeCpu / cpu));
+      const hostAddress = hostAddressOf(configuration, node);
       // The ports beside a port are not counted: fewer may fit.
       for (const need of ports) {
-        const host = hostAddressOf(configuration, node);
-        const key = `${need.name} ${host}`;
-        const left = portsLeft.get(key) ?? ledger.countFreePorts('', host, need, most);
-        here = Math.min(here, left, ledger.countFreePorts(nodeId, host, need, Math.min(here, left)));
+        const key = `${need.name} ${hostAddress}`;
+        const left = portsLeft.get(key) ?? ledger.countFreePorts({ nodeId: '', hostAddress }, need, most);
+        here = Math.min(
+          here,
+          left,
+          ledger.countFreePorts({ nodeId, hostAddress }, need, Math.min(here, left)),
+        );
         portsLeft.set(key, left - here);
       }
       room += here;
@@ -161,7 +155,7 @@ export class Shortlist {
     return Math.min(room, most);
   }
 
-  #refuse(home: string | null): Refusal {
+  #refuse(home: string | null, atHome: Candidate | undefined): Refusal {
     // Call `best` first: it looks for ports on the nodes that were listed again meanwhile.
     if (home === null) this.best();
     this.#updateAll();
@@ -172,10 +166,7 @@ export class Shortlist {
         ? entries.map((entry) => ({ node: this.#candidateOf(entry), failed: entry.failed }))
         : checkConditions(
             asked,
-            entries.map((entry) => {
-              const candidate = this.#candidateOf(entry);
-              return entry.nodeId === home ? this.#withPorts(candidate, NO_OLD_PORTS) : candidate;
-            }),
+            entries.map((entry) => (entry.nodeId === atHome?.nodeId ? atHome : this.#candidateOf(entry))),
           );
     if (fits.length === 0) return NO_NODES;
     const { message, conditions } = summarise(asked, fits);
@@ -191,7 +182,7 @@ export class Shortlist {
     return parked ?? candidateOf(this.#sources, this.#question, node);
   }
 
-  #withPorts(candidate: Candidate, old: OldPorts): Candidate {
+  #withPorts(candidate: Candidate, old?: OldPorts): Candidate {
     return withPorts(this.#sources, this.#question, candidate, old);
   }
 

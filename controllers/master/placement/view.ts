@@ -86,27 +86,23 @@ function* portHolders(id: string, nodes: readonly Candidate[], sources: ViewSour
 
 /** Who holds a port of `node`, from the view of the instance `id`. Undefined: the port is free. */
 function holderOf(
-  { id, node, port, protocol: of }: { id: string; node: Candidate; port: number; protocol: Protocols },
+  { id, node, port, protocol }: { id: string; node: Candidate; port: number; protocol: Protocols },
   { instances, ledger, busyPorts }: ViewSources,
 ): PortHolder | undefined {
-  const { nodeId, hostAddress } = node;
-  const nobody = { instanceId: null, configurationName: null, instanceNodeId: null };
-  const busy = busyPorts.has(nodeId, port, of) ? busyPorts.get(nodeId, port) : undefined;
-  const instanceId = ledger.holderOf(nodeId, hostAddress, { port, protocol: of }, '');
-  if (busy === undefined && instanceId === undefined) return undefined;
+  const { nodeId } = node;
+  const busy = busyPorts.get(nodeId, port, protocol);
+  const holder = ledger.holderOf(node, { port, protocol }, '');
+  if (busy === undefined && holder === undefined) return undefined;
   // Leave the instance itself out: it does not block the port that it waits for.
-  if (busy !== undefined || instanceId === id) {
-    const { protocol = null, agoMs = null } = busy ?? {};
-    return { port, nodeId, ...nobody, protocol, foundAgoMs: agoMs === null ? null : Math.round(agoMs) };
-  }
-  const record = instanceId === undefined ? undefined : instances.get(instanceId)?.value;
+  const instanceId = busy !== undefined || holder === id ? undefined : holder;
+  const record = instances.get(instanceId ?? '')?.value;
   return {
     port,
     nodeId,
     instanceId: instanceId ?? null,
     configurationName: record?.configurationName ?? null,
     instanceNodeId: record?.placement?.nodeId ?? null,
-    protocol: null,
-    foundAgoMs: null,
+    protocol: busy?.protocol ?? null,
+    foundAgoMs: busy === undefined ? null : Math.round(busy.agoMs),
   };
 }

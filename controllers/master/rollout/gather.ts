@@ -68,7 +68,7 @@ export class Members {
     const ids = new Set(records.map(({ id }) => id));
     const before = this.#runs.get(name);
     return records.map((record): Member => {
-      const run = runOf(record, before?.get(record.id), this.#isUp(record) ? now : null);
+      const run = runOf(record, before?.get(record.id), this.#isUp(record, target) ? now : null);
       note(record.id, run);
       return this.#member(record, { target, ids, run, now });
     });
@@ -128,11 +128,13 @@ export class Members {
     );
   }
 
-  #isUp(record: InstanceRecord): boolean {
-    const { state, awaitsReport, awaitsRestart, exitCode } = record.status;
+  #isUp(record: InstanceRecord, target: Target): boolean {
+    const { state, reason, awaitsReport, awaitsRestart, exitCode } = record.status;
     if (hasFinished(record)) return exitCode === 0 && hasDoneItsWork(record);
     // Until the node has taken up the restart, the record still shows the earlier run.
     const isKnown = awaitsReport === undefined && awaitsRestart === undefined;
+    // Where most are not alive, they stay ONLINE: that may be the fault of the new content, never of the former one.
+    if (reason === 'not-alive' && (target.isFailed || this.isCurrent(record, target))) return false;
     return state === 'ONLINE' && isKnown && this.#conditionOf(record) === 'connected';
   }
 

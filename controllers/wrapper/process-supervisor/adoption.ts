@@ -10,6 +10,7 @@ import {
   type Handle,
   isAlive,
   isConfirmed,
+  nameOf,
   newHandle,
   processOf,
   unclear,
@@ -143,7 +144,7 @@ export class Adoption {
     handles.put(up({ ...handle, run, port, begunAt }, process, clock.monotonic()));
     logger.info(
       { instance: handle.id, processPid: publicPid(pidOf(process)) },
-      `adopted ${handle.id} (${handle.configurationName}), ${identityText(process)}`,
+      `adopted ${nameOf(handle)}, ${identityText(process)}`,
     );
   }
 

@@ -7,6 +7,7 @@ import { isRestarted } from '../../../src/model/stopping.js';
 import type { Desired } from '../../../src/node/desired-copy.js';
 import { type Handle, stoppingOf } from '../../../src/node/handle.js';
 import type { LifeFacts } from './liveness.js';
+import type { CheckFacts } from './readiness.js';
 
 export interface SupervisorFacts {
   readonly id: string;
@@ -22,12 +23,8 @@ export interface SupervisorFacts {
   readonly isNodeStopping: boolean;
   /** Why the node does not offer the runtime; null: the node offers the runtime. */
   readonly runtimeProblem: string | null;
-  /** The run under readiness check, or null. */
-  readonly checkedRun: number | null;
-  /** When the check under way began, monotonic ms; null: no check is under way. */
-  readonly checkBegunAt: number | null;
-  /** True when the configuration now asks for another check than the one under way. */
-  readonly isCheckOutdated: boolean;
+  /** The readiness check under way; null: none is. */
+  readonly check: CheckFacts | null;
   /** When this daemon last looked whether the run listens on its port, monotonic ms; null: it has not looked. */
   readonly portLookedAt: number | null;
   /** The results of the looks at the life of the run; null: its life is not watched yet. */

@@ -4,7 +4,7 @@
  */
 import type { Configuration } from '../../../src/model/configuration.js';
 import type { HookCommand } from '../../../src/model/fields/hooks.js';
-import { type Exit, KEPT_EXITS, type PastRun } from '../../../src/model/run/past-exit.js';
+import type { Exit } from '../../../src/model/run/past-exit.js';
 import { cutText } from '../../../src/model/words.js';
 import type { Desired } from '../../../src/node/desired-copy.js';
 import {
@@ -12,12 +12,12 @@ import {
   ended,
   type Handle,
   hookOf,
-  settled,
   stoppingOf,
   type Up,
+  unasked,
 } from '../../../src/node/handle.js';
 import type { SupervisorFacts } from './goal.js';
-import { afterFailure } from './restart-delay.js';
+import { afterFailure, withPast } from './restart-delay.js';
 import type { SupervisorPlan } from './steps.js';
 import { planStop } from './stop-ladder.js';
 
@@ -121,16 +121,16 @@ export function afterHook(
 ): Handle | undefined {
   const hook = hookOf(handle);
   if (hook === null) return undefined;
-  const { phase, hooks, run } = handle;
+  const { phase, hooks } = handle;
   const isLate = phase.is === 'up' && phase.since !== null && now - phase.since >= hook.timeoutMs;
   const wasAsked = stoppingOf(handle) !== null && !isLate;
   const how = isLate ? `took longer than ${hook.timeoutMs / 1000} s` : ending;
   const isDone = exit.code === 0 && !isLate;
   const message = `${hook.name} ${how}`;
-  const past: PastRun = { ...exit, run, cause: message, wasAsked, output: exit.output ?? null };
   // The ladder of a late hook is no stop that somebody asked for.
-  const base = isLate ? { ...settled(handle), streak: handle.streak } : handle;
-  const next = { ...base, exits: isDone ? handle.exits : [past, ...handle.exits].slice(0, KEPT_EXITS) };
+  const base = isLate ? unasked(handle) : handle;
+  const exits = isDone ? handle.exits : withPast(handle, { ...exit, cause: message }, wasAsked);
+  const next = { ...base, exits };
   if (hook.kind === 'after') return ended({ ...next, hooks: { ...hooks, owed: hook.next } }, AT_ONCE);
   if (isDone) return ended({ ...next, hooks: { ...hooks, done: hook.index + 1 } }, AT_ONCE);
   if (wasAsked) return ended(next, AT_ONCE);

@@ -6,7 +6,7 @@ import { askOfPrograms } from '../../../src/channel/services/usage-day.js';
 import { Conflict } from '../../../src/loop/reconciler.js';
 import { notAliveText, type Liveness as Wanted } from '../../../src/model/liveness.js';
 import { isSameValue } from '../../../src/model/plain/same-value.js';
-import { givenUpFor, type Handle, settled, stoppingOf } from '../../../src/node/handle.js';
+import { fieldsOf, givenUpFor, type Handle, nameOf, stoppingOf } from '../../../src/node/handle.js';
 import type { Finding } from '../../../src/runtime/readiness/port-check.js';
 import { TRY_MS, tryPort, withinTime } from '../../../src/runtime/readiness/readiness-check.js';
 import type { NodeParts } from '../parts.js';
@@ -31,14 +31,13 @@ interface Fault {
 
 interface Life {
   readonly run: number;
-  readonly configurationName: string;
   readonly wanted: Wanted;
   /** When to look next, monotonic ms, as are all times here. */
   dueAt: number;
   isLooking: boolean;
   /** Null: the instance counts as alive. */
   fault: Fault | null;
-  /** The beginning of the last look that counts. */
+  /** The beginning of the last look. */
   lookedAt: number;
   /** How many looks in a row have failed; 0: the last look succeeded. */
   failures: number;
@@ -50,14 +49,16 @@ interface Life {
 }
 export type LifeFacts = Readonly<Pick<Life, 'dueAt' | 'isLooking' | 'fault'>>;
 
-/** The looks at a process that is up and wanted; they begin once it is ready. */
+/** The looks at a process that is up and wanted; they begin once it is ready. The last of them may end the run. */
 export function planLiveness(facts: SupervisorFacts, handle: Handle, now: number): SupervisorPlan {
   const { desired, life } = facts;
-  const isWatched = desired?.configuration.liveness !== undefined;
-  if (!isWatched || life?.isLooking === true || awaitedReadiness(facts, handle) !== undefined)
+  const { run } = handle;
+  const liveness = desired?.configuration.liveness;
+  if (life?.fault?.isShared === false && liveness?.do === 'restart')
+    return { steps: [{ do: 'give-up', run, cause: life.fault.message }] };
+  if (liveness === undefined || life?.isLooking === true || awaitedReadiness(facts, handle) !== undefined)
     return { steps: [] };
   const leftMs = life === null ? 0 : life.dueAt - now;
-  const { run } = handle;
   return leftMs <= 0 ? { steps: [{ do: 'look-at-life', run }] } : { steps: [], recheckInMs: leftMs };
 }
 
@@ -65,11 +66,6 @@ export function planLiveness(facts: SupervisorFacts, handle: Handle, now: number
 export function faultOf({ life }: Pick<SupervisorFacts, 'life'>, handle: Handle): Fault | null {
   const cause = givenUpFor(handle);
   return cause === null ? (life?.fault ?? null) : { message: cause, isShared: false };
-}
-
-/** The handle before its run ends: nobody has asked for the end of what was given up, so it is a failure. */
-export function beforeEnd(handle: Handle): Handle {
-  return givenUpFor(handle) === null ? handle : { ...settled(handle), streak: handle.streak };
 }
 
 export class Liveness {
@@ -94,20 +90,18 @@ export class Liveness {
     this.#lives.delete(id);
   }
 
-  /** Begins to watch the run, or begins the next look at it. Throws Conflict when nothing is to be looked at. */
+  /** Begins to watch the run, or begins the next look at it. Throws Conflict when the run is over. */
   look(id: string, run: number): void {
     const { desired, handles, clock } = this.#parts;
+    handles.requireUp(id, run);
     const wanted = desired.get(id)?.configuration.liveness;
-    const handle = handles.get(id);
-    if (wanted === undefined || handle?.run !== run || handle.phase.is !== 'up')
-      throw new Conflict(`instance ${id} changed before it was looked whether it is alive`);
+    if (wanted === undefined) return;
     const now = clock.monotonic();
     const dueAt = now + wanted.intervalSeconds * 1000;
     const life = this.of(id);
     if (life === null) {
-      const { configurationName } = handle;
       const none = { isLooking: false, fault: null, failures: 0, failingSince: Infinity, nextLine: 0 };
-      this.#lives.set(id, { ...none, run, configurationName, wanted, dueAt, lookedAt: now, heardAt: now });
+      this.#lives.set(id, { ...none, run, wanted, dueAt, lookedAt: now, heardAt: now });
       return;
     }
     if (now - life.dueAt > LAG_MS) life.heardAt = now;
@@ -121,16 +115,20 @@ export class Liveness {
   }
 
   async #look(id: string, life: Life, begunAt: number): Promise<void> {
-    const { clock, handles } = this.#parts;
+    const { clock, handles, logger } = this.#parts;
     const finding = await this.#find(id, life, begunAt).catch(() => undefined);
-    const isLate = clock.monotonic() - begunAt > TRY_MS + LAG_MS;
-    life.isLooking = false;
-    if (this.#stopping.signal.aborted || this.of(id) !== life) return;
-    if (finding === null || (finding !== undefined && !isLate)) {
-      life.lookedAt = begunAt;
-      if (finding !== null && life.failures === 0) life.failingSince = begunAt;
-      life.failures = finding === null ? 0 : life.failures + 1;
-      this.#judge(id, life, finding);
+    const now = clock.monotonic();
+    const isLate = now - begunAt > TRY_MS + LAG_MS;
+    Object.assign(life, { isLooking: false, lookedAt: begunAt, dueAt: Math.max(life.dueAt, now) });
+    const handle = handles.get(id);
+    if (this.#stopping.signal.aborted || handle === undefined || this.of(id) !== life) return;
+    if (finding === null) {
+      if (life.fault !== null) logger.info(fieldsOf(handle), `${nameOf(handle)} is alive again`);
+      Object.assign(life, { failures: 0, fault: null });
+    } else if (finding !== undefined && !isLate && stoppingOf(handle) === null) {
+      if (life.failures === 0) life.failingSince = begunAt;
+      life.failures++;
+      this.#judge(handle, life, finding);
     }
     // The plan looks again later.
     handles.change(id, {});
@@ -169,34 +167,28 @@ export class Liveness {
     return silences;
   }
 
-  /** Judges a life after a look. An instance is given up only once each other one was looked at since it began to fail. */
-  #judge(id: string, life: Life, finding: Finding): void {
+  /** Finds fault with a life only once each other one that is watched was looked at since it began to fail. */
+  #judge(handle: Handle, life: Life, finding: string): void {
     const { desired, handles, logger } = this.#parts;
-    const { run, wanted, failures, failingSince, configurationName, fault } = life;
-    const fields = { instance: id, configuration: configurationName };
-    if (finding === null) {
-      life.fault = null;
-      if (fault !== null) logger.info(fields, `${id} (${configurationName}) is alive again`);
-      return;
-    }
-    const peers = [...this.#lives].flatMap(([peer, one]) =>
-      one.configurationName === configurationName && this.of(peer) === one ? one : [],
-    );
-    if (failures < wanted.failures || peers.some(({ lookedAt }) => lookedAt < failingSince)) return;
+    const { wanted, failingSince } = life;
+    const peers = [...this.#lives].flatMap(([id, one]) => {
+      const other = handles.get(id);
+      if (other?.configurationName !== handle.configurationName || stoppingOf(other) !== null) return [];
+      return this.of(id) === one ? one : [];
+    });
+    if (life.failures < wanted.failures || peers.some(({ lookedAt }) => lookedAt < failingSince)) return;
     const apartMs = wanted.intervalSeconds * 1000 + TRY_MS;
     const isMost = (some: readonly Life[]): boolean => some.length > 1 && some.length * 2 > peers.length;
     const near = peers.filter((one) => Math.abs(one.failingSince - failingSince) <= apartMs);
-    const isShared = isMost(near.filter((one) => one.failures > 0));
+    const isShared = isMost(near.filter(({ failures }) => failures > 0));
     // The cause outside has ended for most of them: this instance has its whole time anew.
-    if (!isShared && isMost(near)) life.failures = 0;
-    if (life.failures === 0) return;
-    const cause = notAliveText(wanted, desired.get(id)?.assignment ?? {}, finding);
+    if (!isShared && isMost(near)) {
+      life.failures = 0;
+      return;
+    }
     const left = isShared ? OUTSIDE : wanted.do === 'report' ? REPORTED : '';
-    life.fault = { message: cause + left, isShared };
-    if (fault?.message !== life.fault.message)
-      logger.warn(fields, `${id} (${configurationName}) is ${life.fault.message}`);
-    const handle = handles.get(id);
-    if (left === '' && handle !== undefined && stoppingOf(handle) === null)
-      handles.change(id, { givenUp: { run, cause } });
+    const message = notAliveText(wanted, desired.get(handle.id)?.assignment ?? {}, finding) + left;
+    if (life.fault?.message !== message) logger.warn(fieldsOf(handle), `${nameOf(handle)} is ${message}`);
+    life.fault = { message, isShared };
   }
 }

@@ -32,7 +32,7 @@ import { isCheckIdle, planReadiness } from './readiness-plan.js';
 import { describe } from './report.js';
 import { STABLE_AFTER_MS } from './restart-delay.js';
 import type { SupervisorPlan, SupervisorStep } from './steps.js';
-import { planRemains, planSpared, planStop } from './stop-ladder.js';
+import { planRemains, planSpared, planStop, sooner } from './stop-ladder.js';
 
 export function plan(facts: SupervisorFacts, now: number): SupervisorPlan {
   const { handle } = facts;
@@ -94,17 +94,9 @@ function planUp(facts: SupervisorFacts, handle: Handle, phase: Up, now: number):
   if (stopping !== null) return planSpared(handle, stopping, now);
   const leftMs = forgivenInMs(handle, now);
   if (leftMs !== null && leftMs <= 0) return { steps: [{ do: 'forgive' }] };
-  const waiting = planReadiness(facts, handle, now);
-  const watching = waiting.steps.length > 0 ? waiting : planLiveness(facts, handle, now);
-  if (watching.steps.length > 0) return watching;
-  const plan = sooner(planPortLook(facts, handle, now), waiting.recheckInMs);
-  return sooner(sooner(plan, watching.recheckInMs), leftMs);
-}
-
-/** The plan, looked at again after `recheckInMs` at the latest. */
-function sooner(plan: SupervisorPlan, recheckInMs: number | null | undefined): SupervisorPlan {
-  if (recheckInMs == null) return plan;
-  return { ...plan, recheckInMs: Math.min(plan.recheckInMs ?? recheckInMs, recheckInMs) };
+  const plans = [planReadiness, planLiveness, planPortLook].map((looks) => looks(facts, handle, now));
+  const due = plans.find(({ steps }) => steps.length > 0) ?? { steps: [] };
+  return sooner(due, leftMs, ...plans.map(({ recheckInMs }) => recheckInMs));
 }
 
 /** Time until the failures of a running process are forgotten; null: there are none. */

@@ -2,10 +2,9 @@
  * Looks whether a running instance listens on the port that clients are told. The first look comes when the time for
  * its readiness is over; later looks follow only until the instance listens.
  */
-import { Conflict } from '../../../src/loop/reconciler.js';
 import { messageOf } from '../../../src/model/errors.js';
 import { listText } from '../../../src/model/words.js';
-import { type Handle, processOf } from '../../../src/node/handle.js';
+import { fieldsOf, type Handle, nameOf, processOf } from '../../../src/node/handle.js';
 import type { PortFinding } from '../../../src/runtime/listening.js';
 import type { NodeParts } from '../parts.js';
 import type { SupervisorFacts } from './goal.js';
@@ -53,7 +52,7 @@ export class PortLooks {
   /** Looks, and notes the result in the handle. Throws Conflict when the run is over. */
   async look(id: string, run: number): Promise<void> {
     const { handles, runtimes, findListener, clock, logger } = this.#parts;
-    const handle = this.#handle(id, run);
+    const handle = handles.requireUp(id, run);
     const process = processOf(handle);
     if (process === null || handle.port == null) return;
     const runtime = runtimes.require(handle.runtime);
@@ -65,22 +64,16 @@ export class PortLooks {
       logger.debug({ instance: id, reason: messageOf(error) }, `the port of ${id} could not be looked at`);
     }
     this.#looked.set(id, { run, at: clock.monotonic() });
-    const { listens, configurationName } = this.#handle(id, run);
+    const { listens } = handles.requireUp(id, run);
     // The runtime gave no answer: the change makes the plan look again later.
     if (finding === undefined) return handles.change(id, {});
     const missing = typeof finding === 'string' ? null : sayMissing(handle.port, finding.elsewhere);
     const before = listens?.run === run ? listens.missing : null;
     handles.change(id, { listens: { run, missing } });
     if (missing === before) return;
-    const fields = { instance: id, configuration: configurationName, run, port: handle.port };
-    if (missing !== null) logger.warn(fields, `${id} (${configurationName}): ${missing}`);
-    else logger.info(fields, `${id} (${configurationName}) listens on its port ${handle.port} now`);
-  }
-
-  #handle(id: string, run: number): Handle {
-    const handle = this.#parts.handles.get(id);
-    if (handle?.run === run && handle.phase.is === 'up') return handle;
-    throw new Conflict(`run ${run} of ${id} has ended`);
+    const fields = { ...fieldsOf(handle), port: handle.port };
+    if (missing !== null) logger.warn(fields, `${nameOf(handle)}: ${missing}`);
+    else logger.info(fields, `${nameOf(handle)} listens on its port ${handle.port} now`);
   }
 }
 

@@ -2,6 +2,7 @@
  * When a running process counts as ready, and the steps until then. The check begins at once; a process that is late
  * for it is reported, and not ended. Pure.
  */
+import { isSameValue } from '../../../src/model/plain/same-value.js';
 import { type Readiness, readinessText } from '../../../src/model/readiness.js';
 import type { Handle } from '../../../src/node/handle.js';
 import { isOfItsRun, type SupervisorFacts } from './goal.js';
@@ -15,22 +16,23 @@ export function planReadiness(facts: SupervisorFacts, handle: Handle, now: numbe
   const readiness = awaitedReadiness(facts, handle);
   if (readiness === undefined) return { steps: [] };
   const { run, phase } = handle;
-  if (facts.checkedRun !== run) return { steps: [{ do: 'check-readiness', run }] };
+  if (facts.check?.run !== run) return { steps: [{ do: 'check-readiness', run }] };
   if (isLate(handle)) return { steps: [] };
   const since = phase.is === 'up' ? phase.since : null;
   const timeoutMs = readiness.timeoutSeconds * 1000;
   // A check that was mended late gets a first try before the run counts as late.
-  const triedAt = facts.checkBegunAt == null ? 0 : facts.checkBegunAt + Math.min(timeoutMs, FIRST_TRY_MS);
+  const triedAt = facts.check.begunAt + Math.min(timeoutMs, FIRST_TRY_MS);
   const leftMs = Math.max((since ?? now) + timeoutMs, triedAt) - now;
   return leftMs <= 0 ? { steps: [{ do: 'note-not-ready', run }] } : { steps: [], recheckInMs: leftMs };
 }
 
-/** True when a check is under way whose answer is no longer needed. */
+/** True when a check is under way whose answer is no longer needed, or that is not the one to pass now. */
 export function isCheckIdle(facts: SupervisorFacts, handle: Handle): boolean {
-  if (facts.checkedRun === null) return false;
+  const { check } = facts;
+  if (check === null) return false;
   const { phase, run } = handle;
-  const isWaiting = phase.is === 'up' && phase.stopping === null && facts.checkedRun === run;
-  return !isWaiting || facts.isCheckOutdated || awaitedReadiness(facts, handle) === undefined;
+  const isWaiting = phase.is === 'up' && phase.stopping === null && check.run === run;
+  return !isWaiting || !isSameValue(check.wanted, awaitedReadiness(facts, handle));
 }
 
 /** The check that a running process has not passed yet; undefined: the process is ready. */

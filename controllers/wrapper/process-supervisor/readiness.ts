@@ -1,7 +1,6 @@
 /** Runs the readiness checks, and notes their results in the handles. */
-import { isDeepStrictEqual } from 'node:util';
-import { Conflict } from '../../../src/loop/reconciler.js';
 import { readinessText, type Readiness as Wanted } from '../../../src/model/readiness.js';
+import { fieldsOf, nameOf } from '../../../src/node/handle.js';
 import { type ReadinessTarget, untilReady } from '../../../src/runtime/readiness/readiness-check.js';
 import type { NodeParts } from '../parts.js';
 
@@ -15,6 +14,7 @@ interface Check {
   /** The problem that the last try found, in words that clients may read; null: no try has ended. */
   problem: string | null;
 }
+export type CheckFacts = Pick<Check, 'run' | 'wanted' | 'begunAt'>;
 
 export class Readiness {
   readonly #parts: NodeParts;
@@ -25,38 +25,20 @@ export class Readiness {
     this.#parts = parts;
   }
 
-  /** The run whose check is under way, or null. */
-  checkedRun(id: string): number | null {
-    return this.#checks.get(id)?.run ?? null;
+  /** The check under way, or null. */
+  of(id: string): CheckFacts | null {
+    return this.#checks.get(id) ?? null;
   }
 
-  /** When the check under way began, monotonic ms, or null. */
-  begunAt(id: string): number | null {
-    return this.#checks.get(id)?.begunAt ?? null;
-  }
-
-  /** True when the configuration now asks for another check than the one under way. */
-  isOutdated(id: string): boolean {
-    const asked = this.#checks.get(id)?.wanted;
-    const wanted = this.#parts.desired.get(id)?.configuration.readiness;
-    return asked !== undefined && wanted !== undefined && !isDeepStrictEqual(asked, wanted);
-  }
-
-  /**
-   * Begins the check of a run; a check of an earlier run ends. Throws Conflict when the run has ended, or when its
-   * configuration asks for no check.
-   */
+  /** Begins the check of a run; a check of an earlier run ends. Throws Conflict when the run has ended. */
   check(id: string, run: number): void {
-    const { desired, handles } = this.#parts;
-    const handle = handles.get(id);
-    const wanted = desired.get(id);
-    const readiness = wanted?.configuration.readiness;
-    if (readiness === undefined || handle?.run !== run || handle.phase.is !== 'up')
-      throw new Conflict(`instance ${id} changed before it was looked whether it is ready`);
-    const { port = null, ports, hostAddress = '' } = wanted?.assignment ?? {};
-    if (this.checkedRun(id) === run) return;
+    const { logFrom } = this.#parts.handles.requireUp(id, run);
+    const { assignment, configuration } = this.#parts.desired.get(id) ?? {};
+    const readiness = configuration?.readiness;
+    if (readiness === undefined || this.of(id)?.run === run) return;
+    const { port = null, ports, hostAddress = '' } = assignment ?? {};
     this.#abort(id);
-    const target = { instanceId: id, run, readiness, port, ports, hostAddress, logFrom: handle.logFrom };
+    const target = { instanceId: id, run, readiness, port, ports, hostAddress, logFrom };
     const abort = new AbortController();
     const done = this.#check(target, abort.signal);
     const begunAt = this.#parts.clock.monotonic();
@@ -73,18 +55,14 @@ export class Readiness {
   /** Notes that the run was not ready in time. The check goes on, because the run may still become ready. */
   noteLate(id: string, run: number): void {
     const { desired, handles, logger } = this.#parts;
-    const handle = handles.get(id);
-    const wanted = desired.get(id);
-    const readiness = wanted?.configuration.readiness;
-    if (readiness === undefined || handle?.run !== run)
-      throw new Conflict(`run ${run} of ${id} is no longer waited for`);
+    const handle = handles.requireUp(id, run);
+    const { assignment, configuration } = desired.get(id) ?? {};
+    if (configuration?.readiness === undefined) return;
     const problem = this.#checks.get(id)?.problem ?? null;
     handles.change(id, { readiness: { run, isReady: false, problem } });
-    const what = readinessText(readiness, wanted?.assignment ?? {});
-    logger.warn(
-      { instance: id, configuration: handle.configurationName, run, problem },
-      `${id} (${handle.configurationName}) is not ready after ${readiness.timeoutSeconds} s: still waiting for ${what}`,
-    );
+    const what = readinessText(configuration.readiness, assignment ?? {});
+    const text = `is not ready after ${configuration.readiness.timeoutSeconds} s: still waiting for ${what}`;
+    logger.warn({ ...fieldsOf(handle), problem }, `${nameOf(handle)} ${text}`);
   }
 
   /** Ends all checks, and waits until each has closed its sockets and files. Idempotent. */
@@ -108,15 +86,12 @@ export class Readiness {
       if (check?.run === run) check.problem = problem;
     };
     const isReady = await untilReady(target, this.#parts, note, signal);
-    if (!isReady || this.checkedRun(id) !== run) return;
+    if (!isReady || this.of(id)?.run !== run) return;
     this.#checks.delete(id);
     const { handles, logger } = this.#parts;
     const handle = handles.get(id);
     if (handle?.run !== run || handle.phase.is !== 'up') return;
-    logger.info(
-      { instance: id, configuration: handle.configurationName, run },
-      `${id} (${handle.configurationName}) is ready`,
-    );
+    logger.info(fieldsOf(handle), `${nameOf(handle)} is ready`);
     handles.change(id, { readiness: { run, isReady: true, problem: null } });
   }
 }

@@ -6,14 +6,24 @@ import type { InstanceDescription } from '../../../src/model/run/instance-descri
 import type { Exit } from '../../../src/model/run/past-exit.js';
 import { stopSettingsOf } from '../../../src/model/stopping.js';
 import type { Desired } from '../../../src/node/desired-copy.js';
-import { type Handle, newHandle, renewed, settled, withDirectory } from '../../../src/node/handle.js';
+import {
+  fieldsOf,
+  givenUpFor,
+  type Handle,
+  nameOf,
+  newHandle,
+  renewed,
+  settled,
+  unasked,
+  withDirectory,
+} from '../../../src/node/handle.js';
 import type { RunId } from '../../../src/runtime/runtime.js';
 import type { NodeParts } from '../parts.js';
 import type { TemplateInstaller } from '../template-installer/reconciler.js';
 import { describeRun } from './description.js';
 import type { SupervisorFacts } from './goal.js';
 import { afterHook } from './hooks.js';
-import { beforeEnd, Liveness } from './liveness.js';
+import { Liveness } from './liveness.js';
 import { plan } from './plan.js';
 import { PortLooks } from './port-look.js';
 import { Readiness } from './readiness.js';
@@ -67,9 +77,7 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
       reported: outbox.get(id),
       isNodeStopping: nodeStop.aborted && !stopsLater().has(wanted?.configuration.name ?? ''),
       runtimeProblem: runtimes.problemOf(runtime),
-      checkedRun: this.#readiness.checkedRun(id),
-      checkBegunAt: this.#readiness.begunAt(id),
-      isCheckOutdated: this.#readiness.isOutdated(id),
+      check: this.#readiness.of(id),
       portLookedAt: this.#portLooks.lookedAt(id, handle?.run),
       life: this.#liveness.of(id),
     };
@@ -99,8 +107,9 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
       case 'look-at-port':
         return this.#portLooks.look(id, step.run);
       case 'look-at-life':
-        this.#liveness.look(id, step.run);
-        return;
+        return this.#liveness.look(id, step.run);
+      case 'give-up':
+        return handles.change(id, { givenUp: { run: step.run, cause: step.cause } });
       case 'leave':
         return this.#stopper.leave(id, step.run);
       case 'write-stop-command':
@@ -161,38 +170,29 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
   }
 
   #recordExit(known: Handle, reported: Exit): void {
-    const handle = beforeEnd(known);
+    const handle = givenUpFor(known) === null ? known : unasked(known);
     const { handles, clock, random, logger, limits, desired, sampler, runtimes } = this.#parts;
     // The runtime may be back since the last look, and the next start waits for it.
     if (runtimes.problemOf(handle.runtime) !== null) runtimes.probeNow();
     const run = { instanceId: handle.id, run: handle.run };
-    const hooked = afterHook(handle, reported, endedWith(reported), clock.monotonic(), random());
+    const [now, jitter] = [clock.monotonic(), random()];
+    const hooked = afterHook(handle, reported, endedWith(reported), now, jitter);
     if (hooked !== undefined) {
       handles.put(hooked);
-      const isFault = hooked.exits !== handle.exits && hooked.exits[0]?.wasAsked === false;
-      if (isFault)
-        logger.warn({ instance: handle.id, run: handle.run }, `${handle.id}: ${hooked.exits[0]?.cause}`);
-      this.acknowledge(handle.runtime, run);
-      return;
+      const [past] = hooked.exits;
+      if (hooked.exits !== handle.exits && past?.wasAsked === false)
+        logger.warn(fieldsOf(handle), `${handle.id}: ${past.cause}`);
+    } else {
+      const wanted = desired.get(handle.id);
+      const { ramMB, after = [] } = wanted?.configuration ?? {};
+      const exit = explainExit(handle, reported, { hasKilled: () => limits.wasOutOfMemory(run), ramMB });
+      const exited = afterExit(handle, { ...exit, mostMemoryBytes: sampler.mostMemory(run) }, now, jitter);
+      const next = { ...exited, hooks: { ...exited.hooks, owed: after.length > 0 ? 0 : null } };
+      handles.put(next);
+      const end = describeEnd(handle, exit, { desired: wanted, handle: next });
+      const { code, signal } = exit;
+      logger.info({ ...fieldsOf(handle), code, signal }, `${nameOf(handle)} ${end}`);
     }
-    const ramMB = desired.get(handle.id)?.configuration.ramMB;
-    const exit = explainExit(handle, reported, { hasKilled: () => limits.wasOutOfMemory(run), ramMB });
-    const measured = { ...exit, mostMemoryBytes: sampler.mostMemory(run) };
-    const exited = afterExit(handle, measured, clock.monotonic(), random());
-    const owed = desired.get(handle.id)?.configuration.after?.length ? 0 : null;
-    const after = { ...exited, hooks: { ...exited.hooks, owed } };
-    handles.put(after);
-    const ended = { desired: desired.get(handle.id), handle: after };
-    logger.info(
-      {
-        instance: handle.id,
-        configuration: handle.configurationName,
-        run: handle.run,
-        code: exit.code,
-        signal: exit.signal,
-      },
-      `${handle.id} (${handle.configurationName}) ${describeEnd(handle, exit, ended)}`,
-    );
     this.acknowledge(handle.runtime, run);
   }
 
@@ -207,10 +207,15 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
       );
   }
 
+  #wanted(id: string): Desired {
+    const wanted = this.#parts.desired.get(id);
+    if (wanted === undefined) throw new Conflict(`instance ${id} is no longer desired here`);
+    return wanted;
+  }
+
   #open(id: string): Promise<void> | void {
     const { desired, handles, left } = this.#parts;
-    const wanted = desired.get(id);
-    if (wanted === undefined) throw new Conflict(`instance ${id} is no longer desired here`);
+    const wanted = this.#wanted(id);
     const preparedFor = left.end(id)?.preparedFor ?? null;
     const { configurationName, restartToken } = wanted.assignment;
     const handle = newHandle({ id, configurationName, restartToken, ...contentOf(wanted) });
@@ -223,8 +228,7 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
   }
 
   #identify(id: string): void {
-    const wanted = this.#parts.desired.get(id);
-    if (wanted === undefined) throw new Conflict(`instance ${id} is no longer desired here`);
+    const wanted = this.#wanted(id);
     // Keep the handle's runtime: that runtime holds the process.
     const { runtime: _, ...content } = contentOf(wanted);
     const { configurationName } = wanted.assignment;

@@ -3,7 +3,7 @@
  * mark. The node looks for remains after every end, and nothing starts before they are gone.
  */
 import { Conflict } from '../../../src/loop/reconciler.js';
-import { type Handle, hookOf, lookedAfter } from '../../../src/node/handle.js';
+import { fieldsOf, type Handle, hookOf, lookedAfter, nameOf } from '../../../src/node/handle.js';
 import type { NodeParts } from '../parts.js';
 import { causeOfLeft, describeLeft } from './left-behind.js';
 
@@ -32,10 +32,7 @@ export async function checkRemains(parts: NodeParts, id: string, number: number)
     return left === null || known !== null ? looked : withCause(looked, left);
   });
   if (left !== null && known === null && handle.phase.stopping === null)
-    logger.warn(
-      { instance: id, run: number, left },
-      `${id} (${handle.configurationName}) ${describeLeft(handle, left)}`,
-    );
+    logger.warn({ ...fieldsOf(handle), left }, `${nameOf(handle)} ${describeLeft(handle, left)}`);
 }
 
 /** Notes with the last end what it left, where the code alone says that all is well. */

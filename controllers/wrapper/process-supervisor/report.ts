@@ -152,8 +152,7 @@ function sayUp(facts: SupervisorFacts, handle: Handle): Said {
   if (readiness !== undefined)
     return { state: stateUnready(handle), ...sayNotReady(facts, handle, readiness) };
   const fault = faultOf(facts, handle);
-  if (fault !== null)
-    return { state: fault.isShared ? 'ONLINE' : 'OFFLINE', reason: 'not-alive', message: fault.message };
+  if (fault !== null) return { state: stateOfReady(fault), reason: 'not-alive', message: fault.message };
   const message = unknownText(facts, handle) ?? handle.installed?.behind ?? null;
   return { state: 'ONLINE', reason: null, message };
 }
@@ -166,6 +165,11 @@ function unknownText({ runtimeProblem }: SupervisorFacts, handle: Handle): strin
 
 function stateUnready({ end }: Handle): InstanceState {
   return end === 'asked' ? 'CREATING' : 'OFFLINE';
+}
+
+/** A fault whose cause is outside takes nothing out of the lists of proxies. */
+function stateOfReady(fault: ReturnType<typeof faultOf>): InstanceState {
+  return fault === null || fault.isShared ? 'ONLINE' : 'OFFLINE';
 }
 
 function notAgain(exit: Exit, policy: RestartPolicy = 'always'): string {
@@ -187,7 +191,8 @@ function sayStopping(
   if (cause !== null)
     return { state: 'OFFLINE', reason: 'not-alive', message: `${cause}; ending it: ${said}` };
   const why = goal === 'restart' ? 'restarting' : 'stopping';
-  const state = hookOf(handle) === null && wasReady(facts, handle) ? 'ONLINE' : stateUnready(handle);
+  const wasOnline = hookOf(handle) === null && wasReady(facts, handle);
+  const state = wasOnline ? stateOfReady(faultOf(facts, handle)) : stateUnready(handle);
   return { state, reason: 'stopping', message: `${why}: ${said}` };
 }
 
@@ -224,9 +229,9 @@ interface MemoryFacts {
 }
 
 /**
- * Names the cause of an exit that the supervisor or the RAM limit caused, where signal and code do not tell it. The kernel ends one
- * process, often a child, and the main process decides how the run then ends. A requested end or a success had another
- * cause.
+ * Names the cause of an exit that the supervisor or the RAM limit caused, where signal and code do not tell it. The
+ * kernel ends one process, often a child, and the main process decides how the run then ends. A requested end or a
+ * success had another cause.
  */
 export function explainExit(handle: Handle, exit: Exit, { hasKilled, ramMB }: MemoryFacts): Exit {
   const given = givenUpFor(handle);

@@ -28,21 +28,22 @@ function restartDelayMs(streak: number, jitter: number): number {
 /** An exit, with the highest memory use that was measured in the run. */
 type MeasuredExit = Exit & { readonly mostMemoryBytes?: number | undefined };
 
+/** The past runs of an instance, with the run that has ended now. */
+export function withPast(
+  { run, begunAt, exits }: Handle,
+  { isOutOfMemory: _, output, mostMemoryBytes, ...how }: MeasuredExit,
+  wasAsked: boolean,
+): readonly PastRun[] {
+  const began = { ...(begunAt !== null && { begunAt }), ...(mostMemoryBytes != null && { mostMemoryBytes }) };
+  return [{ ...how, run, ...began, wasAsked, output: output ?? null }, ...exits].slice(0, KEPT_EXITS);
+}
+
 /** The handle after its process ended. An exit in a stop that was asked for is no failure. */
 export function afterExit(handle: Handle, exit: MeasuredExit, now: number, jitter: number): Handle {
-  const { code, signal, at, cause, kind, output = null, mostMemoryBytes } = exit;
+  const { code, signal, at, cause } = exit;
   const wasAsked = stoppingOf(handle) !== null;
   const how = { code, signal, at, ...(cause !== undefined && { cause }) };
-  const past: PastRun = {
-    ...how,
-    run: handle.run,
-    ...(handle.begunAt !== null && { begunAt: handle.begunAt }),
-    ...(kind !== undefined && { kind }),
-    ...(mostMemoryBytes !== undefined && { mostMemoryBytes }),
-    wasAsked,
-    output,
-  };
-  const exits = [past, ...handle.exits].slice(0, KEPT_EXITS);
+  const exits = withPast(handle, exit, wasAsked);
   if (wasAsked) return ended({ ...handle, exit: how, exits, end: 'asked', streak: 0 }, AT_ONCE);
   const upSince = handle.phase.is === 'up' ? handle.phase.since : null;
   const wasStable = upSince !== null && now - upSince >= STABLE_AFTER_MS;

@@ -10,10 +10,12 @@ import type { Desired } from '../../../src/node/desired-copy.js';
 import {
   AT_ONCE,
   cancelled,
+  fieldsOf,
   type Handle,
   hindered,
   hookOf,
   isPrepared,
+  nameOf,
   nextStartOf,
   notStarted,
   starting,
@@ -204,11 +206,11 @@ export class Starter {
         clock.monotonic(),
       ),
     );
-    const { configurationName } = handle;
     const { port } = assignment;
+    const what = `${hook === undefined ? '' : `${hook.name} of `}${nameOf(handle)}`;
     logger.info(
-      { instance: id, configuration: configurationName, run, processPid: publicPid(pidOf(process)), port },
-      `started ${hook === undefined ? '' : `${hook.name} of `}${id} (${configurationName}), ${identityText(process)}${port === null ? '' : `, port ${port}`}`,
+      { ...fieldsOf(handle), run, processPid: publicPid(pidOf(process)), port },
+      `started ${what}, ${identityText(process)}${port === null ? '' : `, port ${port}`}`,
     );
   }
 

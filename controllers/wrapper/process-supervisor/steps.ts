@@ -25,6 +25,8 @@ export type SupervisorStep =
   | { readonly do: 'look-at-port'; readonly run: number }
   /** Begin to watch whether the run is alive, or look again. */
   | { readonly do: 'look-at-life'; readonly run: number }
+  /** Note that the run is ended because it is not alive. */
+  | { readonly do: 'give-up'; readonly run: number; readonly cause: string }
   /** Begin a stop that waits until proxies have seen that the instance leaves. */
   | { readonly do: 'leave'; readonly run: number }
   /** Begin a stop by writing the stop command to standard input. Where that fails, the stop signal is sent at once. */

@@ -56,7 +56,7 @@ export function planRemains({ run, stop }: Handle, phase: Remaining, now: number
   if (ladder === null || ladder.signal === null || ladder.signal === 'none')
     return { steps: [signalStep(stop.timeoutMs === 0 ? 'SIGKILL' : stop.signal, stop, run)] };
   const next = planRung(ladder, stop, run, now);
-  return next.steps.length > 0 ? next : sooner(look, next.recheckInMs ?? 0);
+  return next.steps.length > 0 ? next : sooner(look, next.recheckInMs);
 }
 
 /**
@@ -126,9 +126,13 @@ function firstInMs(ladder: Stopping, stop: StopSettings, now: number): number {
   return Math.max(triedAgainInMs(ladder, now), leftAt === undefined ? 0 : leftAt + stop.leaveMs - now);
 }
 
-function sooner(plan: SupervisorPlan, recheckInMs: number): SupervisorPlan {
-  if (plan.steps.length > 0) return plan;
-  return { ...plan, recheckInMs: Math.min(plan.recheckInMs ?? recheckInMs, recheckInMs) };
+/** The plan; when it has no step, the instance is looked at again after the shortest of these times. */
+export function sooner(
+  plan: SupervisorPlan,
+  ...rechecks: readonly (number | null | undefined)[]
+): SupervisorPlan {
+  const waits = [plan.recheckInMs, ...rechecks].filter((ms) => ms != null);
+  return plan.steps.length > 0 || waits.length === 0 ? plan : { ...plan, recheckInMs: Math.min(...waits) };
 }
 
 function firstStep(stop: StopSettings, run: number): SupervisorStep {

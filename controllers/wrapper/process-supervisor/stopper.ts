@@ -3,7 +3,7 @@ import { Conflict } from '../../../src/loop/reconciler.js';
 import { DroverError, messageOf } from '../../../src/model/errors.js';
 import { publicMessage } from '../../../src/model/public-message.js';
 import type { StopSignal, StopTo } from '../../../src/model/stopping.js';
-import { climbed, type Handle, ladderOf, type Stopping } from '../../../src/node/handle.js';
+import { climbed, type Handle, ladderOf, nameOf, type Stopping } from '../../../src/node/handle.js';
 import type { NodeParts } from '../parts.js';
 
 /** The ladder of a run that no rung has reached. */
@@ -39,25 +39,21 @@ export class Stopper {
     const { clock, logger } = this.#parts;
     const handle = this.#begun(id, run, clock.monotonic());
     const seconds = handle.stop.leaveMs / 1000;
-    logger.info(
-      { instance: id },
-      `stopping ${id} (${handle.configurationName}) in ${seconds} s: proxies learn it first`,
-    );
+    logger.info({ instance: id }, `stopping ${nameOf(handle)} in ${seconds} s: proxies learn it first`);
   }
 
   /** Sends the signal of the main processes to the rest of the run, once no main process lives. */
   async signalRest(id: string, run: number): Promise<void> {
-    const { runtimes, clock, handles } = this.#parts;
+    const { runtimes, clock } = this.#parts;
     const handle = this.#stoppable(id, run);
     const ladder = ladderOf(handle);
     const runtime = runtimes.require(handle.runtime);
     if (ladder === null || ladder.signal === null || ladder.signal === 'none') return;
     const isMainAlive = ladder.mains?.some((main) => runtime.isProcessAlive?.(main)) === true;
     if (!isMainAlive) await runtime.signal({ instanceId: id, run }, ladder.signal, 'all');
-    const { mains, ...rest } = ladder;
-    const next = isMainAlive ? { mains, ...rest } : rest;
-    if (handles.get(id)?.run === run)
-      handles.move(id, (now) => climbed(now, { ...next, lookedAt: clock.monotonic() }));
+    const { mains: _, ...rest } = ladder;
+    const next = isMainAlive ? ladder : rest;
+    this.#climb(id, run, () => ({ ...next, lookedAt: clock.monotonic() }));
   }
 
   /**
@@ -98,47 +94,42 @@ export class Stopper {
     return begun;
   }
 
-  #taken(id: string, run: number, signal: StopSignal | null, mains: Stopping['mains']): void {
-    const { handles, clock } = this.#parts;
-    const handle = handles.get(id);
-    const ladder = handle?.run === run ? ladderOf(handle) : null;
-    if (handle === undefined || ladder === null) return;
+  #taken(id: string, run: number, signal: StopSignal | null, mains: Stopping['mains'] = []): void {
+    const { clock } = this.#parts;
     const signalledAt = clock.monotonic();
-    const { since, begunAt } =
-      ladder.signal === 'none' ? { since: signalledAt, begunAt: clock.now() } : ladder;
-    handles.put(
-      climbed(handle, {
-        signal,
-        since,
-        begunAt,
-        signalledAt,
-        ...(mains !== undefined && mains.length > 0 && { mains }),
-      }),
-    );
+    this.#climb(id, run, ({ signal: last, since, begunAt }) => ({
+      signal,
+      ...(last === 'none' ? { since: signalledAt, begunAt: clock.now() } : { since, begunAt }),
+      signalledAt,
+      ...(mains.length > 0 && { mains }),
+    }));
   }
 
   /** Logs a rung before the runtime is asked, so that the line stands before that of the end. Says it once. */
   #say(handle: Handle, signal: StopSignal | null): void {
-    const { id, configurationName, phase } = handle;
+    const { id, phase } = handle;
     if (ladderOf(handle)?.problem !== undefined) return;
     const isStop = phase.is === 'up' || (phase.is === 'remaining' && phase.stopping !== null);
-    const what = isStop ? `stopping ${id} (${configurationName})` : `ending what ${id} left behind`;
+    const what = isStop ? `stopping ${nameOf(handle)}` : `ending what ${id} left behind`;
     const context = { instance: id, ...(signal !== null && { signal }) };
     this.#parts.logger.info(context, `${what}: ${signal ?? 'stop command'}`);
   }
 
   /** Says so once: the ladder tries again every second. */
   #refused(id: string, run: number, signal: StopSignal, error: unknown): void {
-    const { handles, clock, logger } = this.#parts;
-    const handle = handles.get(id);
-    const ladder = handle?.run === run ? ladderOf(handle) : null;
-    if (handle === undefined || ladder === null) return;
-    if (ladder.problem === undefined)
-      logger.warn(
-        { instance: id, signal, ...(!(error instanceof DroverError) && { err: error }) },
-        `${signal} for ${id} waits: ${messageOf(error)}`,
-      );
-    const problem = publicMessage(error);
-    handles.put(climbed(handle, { ...ladder, problem, lookedAt: clock.monotonic() }));
+    const { clock, logger } = this.#parts;
+    this.#climb(id, run, (ladder) => {
+      const fields = { instance: id, signal, ...(!(error instanceof DroverError) && { err: error }) };
+      if (ladder.problem === undefined) logger.warn(fields, `${signal} for ${id} waits: ${messageOf(error)}`);
+      return { ...ladder, problem: publicMessage(error), lookedAt: clock.monotonic() };
+    });
+  }
+
+  /** Notes where the run is on its ladder now. Does nothing when it climbs none any more. */
+  #climb(id: string, run: number, next: (ladder: Stopping) => Stopping): void {
+    this.#parts.handles.move(id, (handle) => {
+      const ladder = handle.run === run ? ladderOf(handle) : null;
+      return ladder === null ? handle : climbed(handle, next(ladder));
+    });
   }
 }

@@ -54,17 +54,13 @@ async function pump(socket: ApiSocket, attachment: Attachment): Promise<void> {
 }
 
 function onText(socket: ApiSocket, attachment: Attachment, text: string): void {
-  const frame = resizeFrame.safeParse(parseJson(text));
+  const frame = resizeFrame.safeParse(attempt(() => JSON.parse(text)));
   if (frame.success) attachment.resize({ columns: frame.data.columns, rows: frame.data.rows });
   else
     socket.close(
       CLOSE.refused,
       'a text frame must be {"type":"resize","columns":C,"rows":R}, from 1 to 1000',
     );
-}
-
-function parseJson(text: string): unknown {
-  return attempt(() => JSON.parse(text));
 }
 
 function send(socket: ApiSocket, message: object): void {

@@ -3,6 +3,7 @@
  * the connection has read ahead, about 80 KiB; the rest of a body stays with the client.
  */
 import type { Leader, Leadership } from '../../leadership/leadership.js';
+import { Bell } from '../../loop/bell.js';
 import type { Clock } from '../../loop/clock.js';
 
 const HOLD_MS = 5000;
@@ -85,15 +86,10 @@ export class Hold {
     const { clock, leadership } = this.#options;
     const { leftMs } = this;
     if (leftMs === 0) return false;
-    await new Promise<void>((resolve) => {
-      const end = (): void => {
-        timer.cancel();
-        unsubscribe();
-        resolve();
-      };
-      const timer = clock.setTimer(Math.min(AGAIN_MS, leftMs), end);
-      const unsubscribe = leadership.onChange(end);
-    });
+    const change = new Bell();
+    const unsubscribe = leadership.onChange(() => change.ring());
+    await change.wait(undefined, { clock, ms: Math.min(AGAIN_MS, leftMs) });
+    unsubscribe();
     return this.leftMs > 0;
   }
 }

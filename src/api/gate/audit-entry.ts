@@ -3,6 +3,7 @@
  * parameters. Neither holds a body or a token.
  */
 import type { FastifyRequest } from 'fastify';
+import { isObject } from '../../model/json-object.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -37,8 +38,4 @@ export function subjectOf({ subject, params, query, routeOptions }: FastifyReque
 
 function textsOf(params: unknown): string[] {
   return isObject(params) ? Object.values(params).filter((value) => typeof value === 'string') : [];
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return value !== null && typeof value === 'object';
 }

@@ -14,6 +14,7 @@ import { addressBlockOf } from '../../loop/address-block.js';
 import type { Clock } from '../../loop/clock.js';
 import { FailureLimiter } from '../../loop/failure-limiter.js';
 import { DroverError, type ErrorCode } from '../../model/errors.js';
+import { fieldOf } from '../../model/json-object.js';
 import type { ApiDependencies } from '../dependencies.js';
 import { JSON_TYPE, sendError } from '../http/json-reply.js';
 import type { Reach, Scope } from '../http/route.js';
@@ -182,7 +183,8 @@ export class Gate {
     access.use(now, address);
     request.actor = access;
     if (access.configurations === null || reach === undefined || reach === 'filtered') return true;
-    const hidden = hiddenBy(access, reach, request, (id) => this.#configurationOf(id));
+    const { instances } = this.#dependencies;
+    const hidden = hiddenBy(access, reach, request, (id) => instances.get(id)?.value.configurationName);
     if (hidden === undefined) return true;
     sendError(reply, hidden.code, hidden.message);
     return false;
@@ -196,7 +198,7 @@ export class Gate {
     const instanceId = this.#dependencies.verifyInstanceToken(token);
     if (instanceId === undefined) return this.#refuse(request, reply, null);
     const actor: Actor = { kind: 'instance', instanceId };
-    if (scope !== 'instance-or-OPERATE' || idOf(request.params) !== instanceId)
+    if (scope !== 'instance-or-OPERATE' || fieldOf(request.params, 'id') !== instanceId)
       return this.#refuse(request, reply, actor);
     if (!this.#take(this.#reports, instanceId, reply)) return false;
     request.actor = actor;
@@ -218,10 +220,6 @@ export class Gate {
     access.use(now, request.ip);
     request.actor = access;
     return true;
-  }
-
-  #configurationOf(instanceId: string): string | undefined {
-    return this.#dependencies.instances.get(instanceId)?.value.configurationName;
   }
 
   #take(limit: SlidingWindow, caller: string, reply: FastifyReply): boolean {
@@ -304,10 +302,6 @@ export function requireSight(request: Pick<FastifyRequest, 'actor'>, name: strin
   const access = accessOf(request);
   if (access?.sees(name) === false)
     throw new DroverError('DRV_CONFIGURATION_REFUSED', strangeName(access, name));
-}
-
-function idOf(params: unknown): unknown {
-  return params !== null && typeof params === 'object' && 'id' in params ? params.id : undefined;
 }
 
 function sendTooMany(reply: FastifyReply, retryAfterMs: number): void {

@@ -109,9 +109,7 @@ export class ConnectionLimit {
 
   #add(socket: Socket, group: string): void {
     this.#strangers.set(socket, group);
-    const ofAddress = this.#groups.get(group);
-    if (ofAddress === undefined) this.#groups.set(group, new Set([socket]));
-    else ofAddress.add(socket);
+    this.#groups.set(group, (this.#groups.get(group) ?? new Set()).add(socket));
   }
 
   #forget(socket: Socket): void {

@@ -4,10 +4,10 @@
  */
 import type PQueue from 'p-queue';
 import type { InstanceStreams } from '../../channel/services/instance-streams.js';
+import { Bell } from '../../loop/bell.js';
 import type { Clock } from '../../loop/clock.js';
 import type { Outlet } from '../sockets/outlet.js';
 import type { LiveLog, Notice } from './live-log.js';
-import { Bell } from './live-log-bell.js';
 import { LogChunk } from './live-log-chunk.js';
 import type { LogOfNode } from './live-log-recent.js';
 

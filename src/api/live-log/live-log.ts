@@ -5,11 +5,11 @@
  */
 import { logNodeOf } from '../../channel/services/instance-streams.js';
 import { backoffMs } from '../../loop/backoff.js';
+import { Bell } from '../../loop/bell.js';
 import type { TimerHandle } from '../../loop/clock.js';
 import { DroverError, messageOf } from '../../model/errors.js';
 import type { InstanceRecord } from '../../model/instance.js';
 import type { ApiDependencies } from '../dependencies.js';
-import { Bell } from './live-log-bell.js';
 import { type LogOfNode, RecentLines } from './live-log-recent.js';
 
 /** How many earlier lines are read when the log begins anew. */

@@ -90,7 +90,8 @@ export class ChangeOrder {
     this.#byId.set(id, placed);
     this.#order.push(placed);
     const left = this.#order.length - this.#byId.size;
-    if (left > MOST_LEFT && left > this.#byId.size) this.#clear();
+    if (left > MOST_LEFT && left > this.#byId.size)
+      this.#order = this.#order.filter((one) => this.#byId.get(one.id) === one);
     return placed;
   }
 
@@ -103,10 +104,6 @@ export class ChangeOrder {
     if (this.#firstEnd <= this.#mostEnds) return;
     this.#ends = this.#ends.slice(this.#firstEnd);
     this.#firstEnd = 0;
-  }
-
-  #clear(): void {
-    this.#order = this.#order.filter((placed) => this.#byId.get(placed.id) === placed);
   }
 
   #indexAfter(place: number): number {

@@ -1,7 +1,7 @@
 /**
- * Remembers in memory when each node, and the program of each instance, was last heard of. It measures time in the master's own waking time: a clock that
- * stands still while this process is stopped or starved. So a master that was stopped for a while declares no node
- * lost.
+ * Remembers in memory when each node, and the program of each instance, was last heard of. It measures time in the
+ * master's own waking time: a clock that stands still while this process is stopped or starved. So a master that was
+ * stopped for a while declares no node lost.
  */
 import type { Clock, TimerHandle } from '../../loop/clock.js';
 import { BEAT_EVERY_MS } from '../protocol/messages.js';

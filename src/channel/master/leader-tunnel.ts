@@ -1,4 +1,7 @@
-/** Opens connections of this master to another master, through its cluster port: to its API, or to its desk. */
+/**
+ * Opens connections of this master to another master, through its cluster port: for its own node, to its API, or to its
+ * desk.
+ */
 import type { TLSSocket } from 'node:tls';
 import type { MasterPeer } from '../../leadership/leadership.js';
 import type { Clock } from '../../loop/clock.js';
@@ -14,8 +17,10 @@ interface LeaderTunnelOptions {
   readonly clock: Clock;
 }
 
-/** The connections to another master. Both throw the errors of MasterDialer. */
+/** The connections to another master. All throw the errors of MasterDialer. */
 interface MasterDoor {
+  /** Opens the connection over which a master that leads feeds this node. */
+  channel(signal: AbortSignal): Promise<Transport>;
   /** Opens a connection to the API of a master that leads. */
   tunnel(signal: AbortSignal): Promise<TLSSocket>;
   /** Opens a connection to the desk of a master, leading or not. */
@@ -32,9 +37,11 @@ export async function doorOf(
   const at = parseHostPort(clusterAddress);
   if (at === undefined) throw channelClosed(`${clusterAddress} is no address of a master`);
   const { certificate } = await authority.ensure();
-  const fellow = { nodeId, credential: await authority.serverCredential(), authority: certificate };
+  const credential = await authority.serverCredential();
+  const fellow = { nodeId, credential, authority: certificate };
   const dialer = new MasterDialer({ ...at, silenceMs, clock, isOnly: false });
   return {
+    channel: (signal) => dialer.open(credential, certificate, signal),
     tunnel: (signal) => dialer.tunnel(fellow, signal),
     desk: (signal) => dialer.openDesk(fellow, signal),
   };

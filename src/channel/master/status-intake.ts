@@ -4,7 +4,7 @@
  * Repeating a report changes nothing.
  */
 import type { Configuration } from '../../model/configuration.js';
-import { type PortProtocol, portsOf } from '../../model/fields/ports.js';
+import { isSamePort, type NamedPort, type PortProtocol, portsOf } from '../../model/fields/ports.js';
 import { type InstanceRecord, type InstanceStatus, withEnd } from '../../model/instance.js';
 import { isSameValue } from '../../model/plain/same-value.js';
 import type { MirrorReader } from '../../store/mirror.js';
@@ -159,6 +159,7 @@ function nextStatus(
     message: isSelfReported ? before.message : report.message,
     warning: report.warning,
     keepsPort: report.keepsPort,
+    busyPort: busyPortOf(record, report)?.name,
     installed: report.installed ?? before.installed,
     restarts: report.restarts,
     exitCode: report.exitCode,
@@ -193,8 +194,16 @@ function isOutdated({ desired, placement }: InstanceRecord, report: Report): boo
   // starting.
   if (report.state === 'STOPPED' && desired.goal !== 'remove' && report.restartToken < desired.restartToken)
     return true;
-  return (
-    report.reason === 'port-busy' && !portsOf(placement ?? {}).some(({ port }) => port === report.busyPort)
+  return report.reason === 'port-busy' && busyPortOf({ placement }, report) === undefined;
+}
+
+/** The port of the instance that its node found busy; undefined: none, or a former one. */
+function busyPortOf(
+  { placement }: Pick<InstanceRecord, 'placement'>,
+  { busyPort, busyProtocol }: Report,
+): NamedPort | undefined {
+  return portsOf(placement ?? {}).find((one) =>
+    isSamePort(one, { port: busyPort ?? 0, protocol: busyProtocol ?? 'both' }),
   );
 }
 

@@ -2,6 +2,7 @@
  * Calls over one connection, in both directions: a question with one answer, or with a stream of bytes under flow
  * control. A slow reader stops its own stream, never the connection. Calls change no state and end with the connection.
  */
+import { Bell } from '../../loop/bell.js';
 import { channelClosed, DroverError, isErrorCode } from '../../model/errors.js';
 import { publicMessage } from '../../model/public-message.js';
 import { cutToBytes } from '../../model/words.js';
@@ -52,8 +53,8 @@ interface Pending {
 
 interface Serving {
   readonly controller: AbortController;
+  readonly credited: Bell;
   credit: number;
-  onCredit: (() => void) | undefined;
 }
 
 export class CallPeer {
@@ -109,12 +110,12 @@ export class CallPeer {
     const queue: Buffer[] = [];
     let ended = false;
     let failure: DroverError | undefined;
-    let wake: (() => void) | undefined;
+    const news = new Bell();
     /** The bytes that have come and are not credited yet. The sender may send while they are below the window. */
     let underWay = 0;
     const onFailure = (error: DroverError): void => {
       failure = error;
-      wake?.();
+      news.ring();
     };
     const id = this.#open(service, parameters, undefined, {
       mostBytes: MOST_ANSWER_BYTES,
@@ -127,11 +128,11 @@ export class CallPeer {
         }
         underWay += bytes.length;
         queue.push(bytes);
-        wake?.();
+        news.ring();
       },
       onEnd: () => {
         ended = true;
-        wake?.();
+        news.ring();
       },
       onFailure,
     });
@@ -146,10 +147,7 @@ export class CallPeer {
           this.#transport.send({ type: 'credit', id, bytes: bytes.length });
         } else if (failure !== undefined) throw failure;
         else if (ended) return;
-        else
-          await new Promise<void>((resolve) => {
-            wake = resolve;
-          });
+        else await news.wait();
       }
     } finally {
       signal?.removeEventListener('abort', onAbort);
@@ -250,8 +248,7 @@ export class CallPeer {
       );
       return;
     }
-    const serving: Serving = { controller: new AbortController(), credit: WINDOW_BYTES, onCredit: undefined };
-    serving.controller.signal.addEventListener('abort', () => serving.onCredit?.(), { once: true });
+    const serving = { controller: new AbortController(), credited: new Bell(), credit: WINDOW_BYTES };
     this.#serving.set(id, serving);
     this.#answer(id, service, message.parameters, body, serving)
       .catch((error: unknown) => this.#fail(id, error))
@@ -271,20 +268,13 @@ export class CallPeer {
       return;
     }
     for await (const bytes of answer) {
-      await this.#awaitCredit(serving);
-      if (serving.controller.signal.aborted) return;
+      const { signal } = serving.controller;
+      while (serving.credit <= 0 && !signal.aborted) await serving.credited.wait(signal);
+      if (signal.aborted) return;
       serving.credit -= bytes.length;
       this.#transport.send({ type: 'chunk', id }, bytes);
     }
     this.#transport.send({ type: 'end', id });
-  }
-
-  async #awaitCredit(serving: Serving): Promise<void> {
-    const { signal } = serving.controller;
-    while (serving.credit <= 0 && !signal.aborted)
-      await new Promise<void>((resolve) => {
-        serving.onCredit = resolve;
-      });
   }
 
   #addCredit(id: number, bytes: number): void {
@@ -295,7 +285,7 @@ export class CallPeer {
       return;
     }
     serving.credit += bytes;
-    serving.onCredit?.();
+    serving.credited.ring();
   }
 
   #fail(id: number, error: unknown): void {

@@ -4,6 +4,7 @@
  */
 import { createPublicKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { z } from 'zod';
+import { shared } from '../../loop/remembered.js';
 import { unusableRoot } from '../../model/errors.js';
 import { attempt } from '../../model/plain/attempt.js';
 import type { Ambient } from '../../telemetry/ambient.js';
@@ -63,7 +64,11 @@ interface Known {
 export class Authority {
   readonly #options: AuthorityOptions;
   #known: Known | undefined;
-  #making: Promise<Known> | undefined;
+  readonly #found = shared(async () => {
+    // Look again first: another master may have made the authority since this master started.
+    await this.open();
+    return this.#known ?? this.#make();
+  });
   #server: ServerCredential | undefined;
 
   constructor(options: AuthorityOptions) {
@@ -112,14 +117,7 @@ export class Authority {
   }
 
   async #ready(): Promise<Known> {
-    if (this.#known !== undefined) return this.#known;
-    // Look again first: another master may have made the authority since this master started.
-    this.#making ??= this.open()
-      .then(() => this.#known ?? this.#make())
-      .finally(() => {
-        this.#making = undefined;
-      });
-    return this.#making;
+    return this.#known ?? this.#found();
   }
 
   async #make(): Promise<Known> {

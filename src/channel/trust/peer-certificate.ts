@@ -32,13 +32,10 @@ export function isPair(key: string, { publicKey }: X509Certificate): boolean {
 }
 
 /** The common name if it is a node's id; undefined otherwise. */
-export function nodeIdOf(certificate: X509Certificate): string | undefined {
-  return attributeOf(certificate, 'CN');
-}
-
-/** The cluster of a certificate, of an authority or a node. */
-export function clusterNameOf(certificate: X509Certificate): string | undefined {
-  return attributeOf(certificate, 'O');
+export function nodeIdOf({ subject }: X509Certificate): string | undefined {
+  const names = subject.split('\n').filter((line) => line.startsWith('CN='));
+  const [name] = names;
+  return name === undefined || names.length > 1 ? undefined : nameSchema.safeParse(name.slice(3)).data;
 }
 
 /** The SHA-256 of the whole certificate, hex. Join tokens hold it. */
@@ -51,12 +48,4 @@ export function keyHashOf(publicKey: KeyObject): string {
   return createHash('sha256')
     .update(publicKey.export({ type: 'spki', format: 'der' }))
     .digest('hex');
-}
-
-function attributeOf({ subject }: X509Certificate, name: string): string | undefined {
-  const values = subject.split('\n').filter((line) => line.startsWith(`${name}=`));
-  const [value] = values;
-  if (value === undefined || values.length > 1) return undefined;
-  const parsed = nameSchema.safeParse(value.slice(name.length + 1));
-  return parsed.success ? parsed.data : undefined;
 }

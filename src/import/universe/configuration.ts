@@ -1,4 +1,5 @@
 /** Maps one instance configuration of Universe (a file of `configuration/`) to Drover's. Pure. */
+import { configurationSchema } from '../../model/configuration.js';
 import { isBuiltInVariable, placeholderNames } from '../../model/names.js';
 import type { ConfigurationDraft, Content, Mapped } from '../draft.js';
 import { FieldNotes } from '../report.js';
@@ -190,12 +191,16 @@ function mapAdditionalPorts(value: unknown, { notes }: Work): Content {
       .toLowerCase()
       .replaceAll(/[^a-z0-9]+/g, '-')
       .replaceAll(/^[^a-z]+|-$/g, '');
-    const free = [plain, `port-${port}`, `${plain}-${port}`].find(
-      (key) => key !== '' && key !== 'main' && key.length <= 32 && !ports.has(key),
-    );
-    const known = String(protocol).toLowerCase();
-    if (free === undefined) notes.left('additionalPorts', `${port} ${name}: it stands there twice`);
-    else ports.set(free, { min: port, max: port, protocol: known });
+    const wanted = { min: port, max: port, protocol: String(protocol).toLowerCase() };
+    const free = [plain, `port-${port}`, `${plain}-${port}`].find((key) => {
+      const all = { ports: { ...Object.fromEntries(ports), [key]: wanted } };
+      return (
+        !ports.has(key) && configurationSchema.safeParse({ name: 'none', command: 'none', ...all }).success
+      );
+    });
+    if (free === undefined)
+      notes.left('additionalPorts', `${port} ${name}: it stands there twice, or is no TCP or UDP port`);
+    else ports.set(free, wanted);
   }
   if (ports.size === 0) notes.taken('additionalPorts');
   else

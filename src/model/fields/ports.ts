@@ -112,23 +112,21 @@ interface WantedPorts {
 
 /** The needs of a configuration. The narrowest range chooses first: a wider one has other numbers left. */
 export function portNeedsOf({ availablePorts, ports = {} }: WantedPorts): readonly PortNeed[] {
-  const wanted = Object.entries(ports);
-  const needs: PortNeed[] = wanted.flatMap(([name, { min, max, protocol }]) =>
-    min === undefined || max === undefined
-      ? []
-      : [{ name, min, max, protocol, group: [{ name, above: 0, protocol }] }],
-  );
-  const beside = wanted.flatMap(([name, { min, next: above = 0, protocol }]) =>
-    min === undefined ? [{ name, above, protocol }] : [],
-  );
   const main = { name: MAIN, protocol: 'both' } as const;
-  if (availablePorts !== undefined)
-    needs.unshift({ ...main, ...availablePorts, group: [{ ...main, above: 0 }, ...beside] });
+  const beside: PortNeed['group'][number][] = [{ ...main, above: 0 }];
+  const needs: PortNeed[] =
+    availablePorts === undefined ? [] : [{ ...main, ...availablePorts, group: beside }];
+  for (const [name, { min, max = min, next: above = 0, protocol }] of Object.entries(ports)) {
+    const one = { name, above, protocol };
+    if (min === undefined || max === undefined) beside.push(one);
+    else needs.push({ name, min, max, protocol, group: [one] });
+  }
   return needs.toSorted((a, b) => a.max - a.min - (b.max - b.min));
 }
 
-/** The faults of ports that are counted from the main one, each with its path. */
-export function* portFaults({ availablePorts, ports = {} }: WantedPorts): Generator<[string[], string]> {
+/** The faults of ports that are counted from the main one, or leave each other no number, each with its path. */
+export function* portFaults(wanted: WantedPorts): Generator<[string[], string]> {
+  const { availablePorts, ports = {} } = wanted;
   const numbers = new Map<string, Omit<NamedPort, 'name'>>();
   for (const [name, { min, next = 0, protocol }] of Object.entries(ports)) {
     if (min !== undefined) continue;
@@ -144,6 +142,19 @@ export function* portFaults({ availablePorts, ports = {} }: WantedPorts): Genera
         path,
         `must not be that of ports.${other}: both would be one port; set another next or protocol`,
       ];
+  }
+  const chosen: Omit<NamedPort, 'name'>[] = [];
+  for (const { name, min, max, group } of portNeedsOf(wanted)) {
+    const at = (number: number) => group.map(({ above, protocol }) => ({ port: number + above, protocol }));
+    const isTaken = (number: number) => at(number).some((a) => chosen.some((b) => isSamePort(a, b)));
+    let number = min;
+    while (number <= max && isTaken(number)) number++;
+    if (number > max)
+      yield [
+        name === MAIN ? ['availablePorts'] : ['ports', name],
+        'must have a number that the other ports leave: widen it, or set another protocol',
+      ];
+    chosen.push(...at(number));
   }
 }
 

@@ -7,6 +7,7 @@
  * change.
  */
 import type { RunUser } from './node-users.js';
+import type { Call } from './odd-names.js';
 
 const PREFIX = 'DROVER_AS_';
 const COMMAND = 'DROVER_AS';
@@ -14,12 +15,6 @@ const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]*$/;
 /** Variables that a shell cannot set. A bash that finds BASHOPTS or SHELLOPTS in its environment obeys them. */
 const READ_ONLY = new Set(['UID', 'EUID', 'PPID', 'BASH_VERSINFO', 'BASHOPTS', 'SHELLOPTS']);
 const TOOLS = '/usr/bin:/bin';
-
-interface Call {
-  /** The command line for `/bin/sh -c`. */
-  readonly command: string;
-  readonly environment: Readonly<Record<string, string>>;
-}
 
 /**
  * Wraps a call so that it runs as `user`. `setpriv`: path of that program. The process, its terminal and its control

@@ -10,7 +10,7 @@ const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const CARRIER = 'DROVER_ENV_';
 const BASH = '/bin/bash';
 
-interface Call {
+export interface Call {
   /** The command line for `/bin/sh -c`. */
   readonly command: string;
   readonly environment: Readonly<Record<string, string>>;

@@ -3,16 +3,13 @@
  * double the memory of an owner, which stays as long as an instance runs.
  */
 
+import { isObject } from '../../model/json-object.js';
 import type { StartRequest } from './protocol.js';
 
 export type Check<T> = (value: unknown) => value is T;
 
 export const isText: Check<string> = (value) => typeof value === 'string';
 export const isNumber: Check<number> = (value) => typeof value === 'number';
-
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 export function only<T extends string>(wanted: T): Check<T> {
   return (value): value is T => value === wanted;

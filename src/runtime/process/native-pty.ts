@@ -5,8 +5,9 @@
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { isObject } from '../../model/json-object.js';
 import { attempt } from '../../model/plain/attempt.js';
-import { fields, isNumber, isObject, isText } from '../owner/checks.js';
+import { fields, isNumber, isText } from '../owner/checks.js';
 
 export interface ForkedPty {
   /** The descriptor of the terminal's master side, non-blocking. */

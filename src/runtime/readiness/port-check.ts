@@ -18,61 +18,48 @@ export function localAddresses(hostAddress: string): readonly string[] {
   return own.some(({ address }) => address === hostAddress) ? [...LOOPBACK, hostAddress] : LOOPBACK;
 }
 
-/** Holds when one of the addresses accepts a connection, which is closed at once. Ends when `signal` aborts. */
-export function tryTcp(port: number, addresses: readonly string[], signal: AbortSignal): Promise<Finding> {
-  return firstToHold(addresses, signal, (host, ended) => connectTo(host, port, ended));
+interface Asked {
+  readonly port: number;
+  /** Absent: a connection is enough. */
+  readonly path?: string | undefined;
 }
 
 /**
- * Holds when one of the addresses answers with 2xx or 3xx. Redirects are not followed and no body is read. Ends when
- * `signal` aborts.
+ * Holds when one of the addresses accepts a connection, which is closed at once, or answers with 2xx or 3xx. Redirects
+ * are not followed and no body is read. Tries all addresses at once, because a program may listen at only one of them.
+ * When all fail, an answer is reported rather than a refusal. Ends when `signal` aborts.
  */
-export function tryHttp(
-  { port, path }: { readonly port: number; readonly path: string },
+export async function tryAt(
+  { port, path }: Asked,
   addresses: readonly string[],
   signal: AbortSignal,
-): Promise<Finding> {
-  return firstToHold(addresses, signal, (host, ended) => get({ host, port, path }, ended));
-}
-
-/**
- * Tries all addresses at once, because a program may listen at only one of them. When all fail, an answer is reported
- * rather than a refusal.
- */
-async function firstToHold(
-  addresses: readonly string[],
-  signal: AbortSignal,
-  attempt: (host: string, signal: AbortSignal) => Promise<Finding>,
 ): Promise<Finding> {
   const rest = new AbortController();
   const ended = AbortSignal.any([signal, rest.signal]);
-  try {
-    const findings: Finding[] = [];
-    await Promise.any(
-      addresses.map(async (host) => {
-        const finding = await attempt(host, ended);
-        if (finding === null) return;
-        findings.push(finding);
-        throw new Error(finding);
-      }),
-    ).catch(() => undefined);
-    if (findings.length < addresses.length) return null;
-    return findings.find((finding) => finding !== REFUSED) ?? REFUSED;
-  } finally {
-    rest.abort();
-  }
+  const findings: Finding[] = [];
+  const tries = addresses.map(async (host) => {
+    const finding = await (path === undefined
+      ? connectTo(host, port, ended)
+      : get({ host, port, path }, ended));
+    if (finding === null) return;
+    findings.push(finding);
+    throw new Error(finding);
+  });
+  await Promise.any(tries).catch(() => undefined);
+  rest.abort();
+  if (findings.length < addresses.length) return null;
+  return findings.find((finding) => finding !== REFUSED) ?? REFUSED;
 }
 
 function connectTo(host: string, port: number, signal: AbortSignal): Promise<Finding> {
   return new Promise((resolve) => {
     const socket = connect({ host, port, signal });
-    const end = (finding: Finding): void => {
+    socket.once('connect', () => {
+      resolve(isItself(socket) ? REFUSED : null);
       socket.destroy();
-      resolve(finding);
-    };
-    socket.once('connect', () => end(isItself(socket) ? REFUSED : null));
-    socket.on('error', (error) => end(wordsFor(error)));
-    socket.once('close', () => end(NO_ANSWER));
+    });
+    socket.on('error', (error) => resolve(wordsFor(error)));
+    socket.once('close', () => resolve(NO_ANSWER));
   });
 }
 

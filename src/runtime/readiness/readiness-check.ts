@@ -7,7 +7,7 @@ import { type OwnPorts, portNumber } from '../../model/fields/ports.js';
 import { OWN_PORT, type Readiness } from '../../model/readiness.js';
 import type { Installation } from '../installation/local-installation.js';
 import type { RunId } from '../runtime.js';
-import { type Finding, localAddresses, tryHttp, tryTcp } from './port-check.js';
+import { type Finding, localAddresses, tryAt } from './port-check.js';
 
 /** How long one try may take. */
 export const TRY_MS = 5000;
@@ -42,26 +42,17 @@ export async function untilReady(
   onFinding: (problem: string) => void,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const intervalMs = target.readiness.intervalSeconds * 1000;
+  const { logLine, intervalSeconds } = target.readiness;
   for (let pauseMs = FIRST_PAUSE_MS; !signal.aborted; pauseMs *= 2) {
-    const finding = await tryOnce(target, world, signal);
+    const finding = await (logLine === undefined
+      ? tryPort(target.readiness, target, world.clock, signal)
+      : tryLog(target, logLine, world, signal));
     if (signal.aborted) return false;
     if (finding === null) return true;
     onFinding(finding);
-    await pause(world.clock, Math.min(pauseMs, intervalMs), signal);
+    await pause(world.clock, Math.min(pauseMs, intervalSeconds * 1000), signal);
   }
   return false;
-}
-
-async function tryOnce(
-  target: ReadinessTarget,
-  world: ReadinessWorld,
-  signal: AbortSignal,
-): Promise<Finding> {
-  const { logLine } = target.readiness;
-  return logLine === undefined
-    ? tryPort(target.readiness, target, world.clock, signal)
-    : tryLog(target, logLine, world, signal);
 }
 
 /** A single try at a port, 5 s at most. `own`: the instance's ports. */
@@ -74,11 +65,7 @@ export async function tryPort(
   const port = portNumber(tcpPort ?? httpGet?.port ?? OWN_PORT, own);
   if (port === null) return 'it has no port';
   const addresses = localAddresses(hostAddress);
-  return withinTime(clock, signal, (ended) =>
-    httpGet === undefined
-      ? tryTcp(port, addresses, ended)
-      : tryHttp({ port, path: httpGet.path }, addresses, ended),
-  );
+  return withinTime(clock, signal, (ended) => tryAt({ port, path: httpGet?.path }, addresses, ended));
 }
 
 async function tryLog(

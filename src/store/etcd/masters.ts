@@ -1,20 +1,16 @@
 /** The masters that are up, read from their entries in etcd. Follows the entries, even while this master leads. */
-import type { Clock } from '../../loop/clock.js';
-import type { Etcd, KeyEvent } from './etcd.js';
+import type { KeyEvent } from './etcd.js';
 import { followRange } from './follow.js';
-import { type MasterEntry, masterOf, type StoreKeys } from './leader-key.js';
-import type { Lease } from './lease.js';
+import { type MasterEntry, masterOf } from './leader-key.js';
+import type { Lease, LeaseOptions } from './lease.js';
 
 type Peer = Omit<MasterEntry, 'root'>;
 
-interface MastersOptions {
-  readonly etcd: Etcd;
-  readonly keys: StoreKeys;
+interface MastersOptions extends Pick<LeaseOptions, 'etcd' | 'keys' | 'clock'> {
   /** The id of this master. */
   readonly nodeId: string;
   /** The lease of this master, which is told the changes of this master's entry. */
   readonly lease: Pick<Lease, 'entryChanged'>;
-  readonly clock: Clock;
   readonly onChange: () => void;
 }
 

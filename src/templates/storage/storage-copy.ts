@@ -16,6 +16,7 @@ import { syncPath } from '../../files/sync-path.js';
 import { ignoreMissing, toWriteError } from '../../files/system-error.js';
 import type { Backoff } from '../../loop/backoff.js';
 import type { TimerHandle } from '../../loop/clock.js';
+import { pause } from '../../loop/pause.js';
 import { DroverError } from '../../model/errors.js';
 import { attempt } from '../../model/plain/attempt.js';
 import type { Ambient } from '../../telemetry/ambient.js';
@@ -115,12 +116,9 @@ export class StorageCopy {
 
   /** Waits a moment for the look, so that a fast provider causes neither a long delay nor a short-lived status. */
   async #settledSoon(looking: Promise<void>): Promise<void> {
-    let timer: TimerHandle | undefined;
-    const isLate = new Promise<void>((resolve) => {
-      timer = this.#options.clock.setTimer(PATIENCE_MS, resolve);
-    });
-    await Promise.race([looking, isLate]);
-    timer?.cancel();
+    const late = new AbortController();
+    await Promise.race([looking, pause(this.#options.clock, PATIENCE_MS, late.signal)]);
+    late.abort();
   }
 
   #look(): Promise<void> {

@@ -3,6 +3,7 @@
  * same time. A reader that falls far behind continues with a stream of its own. So it holds up no other reader, and
  * memory is bounded.
  */
+import { shared } from '../../loop/remembered.js';
 
 /** How many bytes are kept behind the fastest reader. */
 const WINDOW_BYTES = 16 * 1024 * 1024;
@@ -17,7 +18,7 @@ export class SharedStream {
   #dropped = 0;
   #keptBytes = 0;
   #readers = 0;
-  #pulling: Promise<void> | undefined;
+  readonly #pull = shared(() => this.#take());
   #isEnded = false;
   #failure: { readonly error: unknown } | undefined;
 
@@ -56,13 +57,6 @@ export class SharedStream {
       await this.#leave();
     }
     yield* without(bytes, this.#open());
-  }
-
-  #pull(): Promise<void> {
-    this.#pulling ??= this.#take().finally(() => {
-      this.#pulling = undefined;
-    });
-    return this.#pulling;
   }
 
   async #take(): Promise<void> {

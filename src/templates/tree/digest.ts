@@ -103,8 +103,10 @@ export async function* readContent(
   entry: TreeEntry,
   signal: AbortSignal,
 ): AsyncGenerator<Buffer> {
-  const file = await openWalked(place, entry);
+  const file = await openEntry(place, entry);
   try {
+    // The same inode proves that no parent was swapped for a link since the walk.
+    if (!isSame(factsOf(await file.stat({ bigint: true })), entry.stat)) throw changed(place, entry);
     let left = entry.size;
     while (left > 0) {
       signal.throwIfAborted();
@@ -119,22 +121,14 @@ export async function* readContent(
   }
 }
 
-async function openWalked(place: TreePlace, entry: TreeEntry): Promise<FileHandle> {
-  const file = await open(`${place.root}/${entry.path}`, READ).catch((error: unknown) => {
+function openEntry(place: TreePlace, entry: TreeEntry): Promise<FileHandle> {
+  return open(`${place.root}/${entry.path}`, READ).catch((error: unknown) => {
     const code = systemCodeOf(error);
     if (code === 'EACCES' || code === 'EPERM') throw unsafe(place, entry.path, 'cannot be read');
     if (code === 'ENOENT' || code === 'ELOOP' || code === 'ENOTDIR' || code === 'ENXIO')
       throw changed(place, entry);
     throw error;
   });
-  try {
-    // The same inode proves that no parent was swapped for a link since the walk.
-    if (!isSame(factsOf(await file.stat({ bigint: true })), entry.stat)) throw changed(place, entry);
-    return file;
-  } catch (error) {
-    await file.close();
-    throw error;
-  }
 }
 
 function isSame(a: StatFacts, b: StatFacts): boolean {

@@ -154,6 +154,41 @@ describe('an instance with liveness', () => {
     expect(said()).toEqual(ids.map(() => 'ONLINE - -'));
   });
 
+  it('does not wait for the stop of another one that is ended already, or wanted no more', async () => {
+    const fields = { minimumServiceCount: 4, stopTimeoutSeconds: 600, static: true };
+    const [first = '', second = '', third = '', ...others] = await started({ ...BEATS, failures: 1 }, fields);
+    for (const id of [first, second]) node.runtime.stubborn.add(id);
+    await pass(60, [second, third, ...others]);
+    await plane.master.writer.setLifecycle(second, 'stop');
+    await pass(60, others);
+    expect(node.runtime.signals).toEqual([`${first} SIGTERM`, `${second} SIGTERM`, `${third} SIGTERM`]);
+  });
+
+  it('stays OFFLINE in its stop where it is not alive, and nothing was restarted for that', async () => {
+    const [id = ''] = await started({ ...BEATS, do: 'report' }, { static: true });
+    await pass(60);
+    node.runtime.stubborn.add(id);
+    await plane.master.writer.setLifecycle(id, 'stop');
+    await clock.advance(200);
+    expect(said()).toEqual(['OFFLINE stopping stopping: SIGTERM sent']);
+  });
+
+  it('is no good member of a rollout, also where all hang at once', async () => {
+    const update = { strategy: 'rolling', minReadySeconds: 60, progressSeconds: 120 } as const;
+    const fields = { update, minimumServiceCount: 2 };
+    const ids = await started(BEATS, fields);
+    await pass(70, ids);
+    await plane.putConfiguration({ ...SERVICE, ...fields, liveness: BEATS, command: 'hangs' });
+    for (let second = 0; second < 600; second += 10) {
+      const former = plane.records().filter(({ id }) => ids.includes(id));
+      await pass(
+        10,
+        former.map(({ id }) => id),
+      );
+    }
+    expect(plane.master.state.rollouts.get('lobby')?.value.state).not.toBe('complete');
+  });
+
   it('is watched by the liveness that its configuration has now', async () => {
     const [id = ''] = await started(BEATS);
     await pass(40);

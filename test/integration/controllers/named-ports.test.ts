@@ -118,6 +118,65 @@ describe('an instance with several ports', () => {
     expect(portsOfIt(id)).toBe('30000 query=30001/udp rcon=30100/tcp');
   });
 
+  it('takes its numbers under other names, which nothing else could give it', async () => {
+    const one = { min: 30_100, max: 30_100 };
+    const two = { min: 30_101, max: 30_101 };
+    await plane.putConfiguration({ ...ARENA, static: true, ports: { a: one, b: two } });
+    const id = await create();
+    await plane.putConfiguration({ ...ARENA, static: true, ports: { c: one, a: two } });
+    await plane.master.led().controllers.updates.update(id);
+    await clock.advance(2000);
+    expect(portsOfIt(id)).toBe('30000 a=30101/both c=30100/both');
+    expect(record(id)?.status.state).toBe('ONLINE');
+  });
+
+  it('tries the number below a busy neighbour again after some seconds', async () => {
+    await plane.putConfiguration({ ...ARENA, availablePorts: { min: 30_000, max: 30_000 } });
+    node.foreignPorts.add(30_001);
+    const first = await create();
+    expect(record(first)?.status.reason).toBe('port-busy');
+    await plane.master.writer.remove(first);
+    node.foreignPorts.delete(30_001);
+    await clock.advance(3000);
+    const id = await create();
+    expect(record(id)?.status.message).toContain('(1 of them held by other programs)');
+    await clock.advance(6000);
+    expect(record(id)?.status.state).toBe('ONLINE');
+  });
+
+  it('moves only the port that is busy, and why names it, however long ago it was found', async () => {
+    await plane.putConfiguration({
+      ...ARENA,
+      ports: { rcon: { min: 30_100, max: 30_100, protocol: 'tcp' } },
+    });
+    node.foreignPorts.add(30_100);
+    const id = await create();
+    await clock.advance(120_000);
+    expect(record(id)?.status).toMatchObject({ reason: 'port-busy', busyPort: 'rcon' });
+    expect(portsOfIt(id)).toBe('30000 rcon=30100/tcp');
+    const view = plane.master.led().controllers.decisions.placementOf(id);
+    expect(view?.ports).toEqual({ name: 'rcon', min: 30_100, max: 30_100 });
+  });
+
+  it('says what a static instance lacks at home beside the ports that it keeps there', async () => {
+    const ports = { query: { min: 30_200, max: 30_200 } };
+    await plane.putConfiguration({ ...ARENA, static: true, ports });
+    const id = await create();
+    await plane.master.writer.setLifecycle(id, 'stop');
+    await clock.advance(1000);
+    await plane.putConfiguration({ ...ARENA, name: 'other', ports: { rcon: { min: 30_100, max: 30_100 } } });
+    await create('other');
+    await plane.putConfiguration({
+      ...ARENA,
+      static: true,
+      ports: { ...ports, rcon: { min: 30_100, max: 30_100 } },
+    });
+    await plane.master.led().controllers.updates.update(id);
+    await plane.master.writer.setLifecycle(id, 'start');
+    await clock.advance(1000);
+    expect(record(id)?.status.message).toBe('0/1 nodes fit: 1 without a free port rcon in 30100-30100');
+  });
+
   it('needs no main port', async () => {
     const { availablePorts: _none, ...fields } = ARENA;
     await plane.putConfiguration({ ...fields, ports: { rcon: { min: 30_100, max: 30_100 } } });

@@ -11,7 +11,7 @@ import { LogWatches } from '../../../src/logs/log-watches.js';
 import { SegmentCounts } from '../../../src/logs/segment-counts.js';
 import { SegmentWriter } from '../../../src/logs/segment-writer.js';
 import { SystemClock } from '../../../src/loop/system-clock.js';
-import { localAddresses, tryHttp, tryTcp } from '../../../src/runtime/readiness/port-check.js';
+import { localAddresses, tryAt } from '../../../src/runtime/readiness/port-check.js';
 import { findLine } from '../../../src/runtime/readiness/readiness-check.js';
 import { until } from '../../support/until.js';
 
@@ -44,7 +44,7 @@ describe('the look at a port', () => {
 
   it('holds when one of the addresses accepts, and lets go of the connection', async () => {
     const port = await listen(createServer());
-    expect(await tryTcp(port, LOOPBACK, NEVER)).toBeNull();
+    expect(await tryAt({ port }, LOOPBACK, NEVER)).toBeNull();
     await until(() => expect(sockets.size).toBe(0));
   });
 
@@ -52,30 +52,30 @@ describe('the look at a port', () => {
     const server = createServer();
     const port = await listen(server);
     await new Promise((resolve) => server.close(resolve));
-    expect(await tryTcp(port, LOOPBACK, NEVER)).toBe('the connection is refused');
-    expect(await tryHttp({ port, path: '/' }, LOOPBACK, NEVER)).toBe('the connection is refused');
+    expect(await tryAt({ port }, LOOPBACK, NEVER)).toBe('the connection is refused');
+    expect(await tryAt({ port, path: '/' }, LOOPBACK, NEVER)).toBe('the connection is refused');
   });
 
   it.each([200, 204, 301, 399])('holds with the answer %i, whose body is not read', async (status) => {
     const port = await listen(answering(status));
-    expect(await tryHttp({ port, path: '/' }, LOOPBACK, NEVER)).toBeNull();
+    expect(await tryAt({ port, path: '/' }, LOOPBACK, NEVER)).toBeNull();
     await until(() => expect(sockets.size).toBe(0));
   });
 
   it.each([404, 500, 503])('says that the answer is %i', async (status) => {
     const port = await listen(answering(status));
-    expect(await tryHttp({ port, path: '/' }, LOOPBACK, NEVER)).toBe(`it answers with status ${status}`);
+    expect(await tryAt({ port, path: '/' }, LOOPBACK, NEVER)).toBe(`it answers with status ${status}`);
   });
 
   it('says that what answers speaks no HTTP', async () => {
     const port = await listen(createServer((socket) => socket.end('220 mail ready\r\n')));
-    expect(await tryHttp({ port, path: '/' }, LOOPBACK, NEVER)).toBe('what it answers is not HTTP');
+    expect(await tryAt({ port, path: '/' }, LOOPBACK, NEVER)).toBe('what it answers is not HTTP');
   });
 
   it('gives up on what never answers, and lets go of it', async () => {
     const late = new AbortController();
     const port = await listen(createServer(() => late.abort()));
-    expect(await tryHttp({ port, path: '/' }, LOOPBACK, late.signal)).toBe('there is no answer');
+    expect(await tryAt({ port, path: '/' }, LOOPBACK, late.signal)).toBe('there is no answer');
     await until(() => expect(sockets.size).toBe(0));
   });
 

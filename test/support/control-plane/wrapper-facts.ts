@@ -1,7 +1,9 @@
 /** Facts of one instance on its node, for the plan tests of the wrapper's reconcilers. */
+import type { z } from 'zod';
 import type { SupervisorFacts } from '../../../controllers/wrapper/process-supervisor/goal.js';
 import type { Assignment } from '../../../src/channel/protocol/messages.js';
 import { type ConfigurationInput, configurationSchema } from '../../../src/model/configuration.js';
+import { readinessSchema } from '../../../src/model/readiness.js';
 import type { Desired } from '../../../src/node/desired-copy.js';
 import {
   AT_ONCE,
@@ -92,6 +94,11 @@ export function stopped(fields: Partial<Stopping> = {}): Handle['phase'] {
   return { is: 'stopped', stopping: { signal: 'SIGTERM', begunAt: 0, signalledAt: 0, since: 0, ...fields } };
 }
 
+/** The check of run 1, which began long ago. */
+export function checkFor(readiness: z.input<typeof readinessSchema>): NonNullable<SupervisorFacts['check']> {
+  return { run: 1, wanted: readinessSchema.parse(readiness), begunAt: -1e9 };
+}
+
 /** The facts of a supervisor that lacks nothing. */
 export function supervisorFacts(fields: Partial<SupervisorFacts> = {}): SupervisorFacts {
   return {
@@ -103,9 +110,7 @@ export function supervisorFacts(fields: Partial<SupervisorFacts> = {}): Supervis
     reported: undefined,
     isNodeStopping: false,
     runtimeProblem: null,
-    checkedRun: null,
-    checkBegunAt: null,
-    isCheckOutdated: false,
+    check: null,
     portLookedAt: null,
     life: null,
     ...fields,

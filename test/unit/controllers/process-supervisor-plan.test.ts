@@ -9,6 +9,7 @@ import type { ConfigurationInput } from '../../../src/model/configuration.js';
 import { DEFAULT_STOP, type StopSettings, type StopSignal } from '../../../src/model/stopping.js';
 import type { Handle, Remaining, Stopping, Up } from '../../../src/node/handle.js';
 import {
+  checkFor,
   desired,
   down,
   handle,
@@ -287,9 +288,9 @@ describe('the plan of the process supervisor', () => {
   });
 
   it('begins a readiness check anew that asks for something else by now', () => {
-    const waits = { handle: running(), ...configured({ readiness: { logLine: 'up' } }), checkedRun: 1 };
-    expect(decide({ ...waits, isCheckOutdated: true })).toEqual(['end-readiness-check']);
-    expect(decide({ ...waits, checkedRun: null })).toEqual(['check readiness of run 1']);
+    const waits = { handle: running(), ...configured({ readiness: { logLine: 'up' } }) };
+    expect(decide({ ...waits, check: checkFor({ logLine: 'down' }) })).toEqual(['end-readiness-check']);
+    expect(decide(waits)).toEqual(['check readiness of run 1']);
   });
 
   it('goes on to count as ready what came up without a check, when one is asked for later', () => {
@@ -542,45 +543,47 @@ describe('the plan of the process supervisor', () => {
   });
 
   describe('with readiness', () => {
-    const waits = configured({ readiness: { logLine: 'Done', timeoutSeconds: 20 } });
+    const readiness = { logLine: 'Done', timeoutSeconds: 20 };
+    const waits = configured({ readiness });
+    const check = checkFor(readiness);
     const up = (fields: Partial<Handle> = {}, upForMs = 5000) => running(fields, { since: NOW - upForMs });
     const found = (isReady: boolean, run = 1) => ({ readiness: { run, isReady, problem: null } });
 
     it('has it looked at once, and looks again when the time is over', () => {
       expect(decide({ handle: up(), ...waits })).toEqual(['check readiness of run 1']);
-      expect(decide({ handle: up(), ...waits, checkedRun: 1 })).toEqual(['look again in 15000 ms']);
-      expect(decide({ handle: up({}, 20_000), ...waits, checkedRun: 1 })).toEqual([
+      expect(decide({ handle: up(), ...waits, check })).toEqual(['look again in 15000 ms']);
+      expect(decide({ handle: up({}, 20_000), ...waits, check })).toEqual(['note that run 1 is not ready']);
+    });
+
+    it('gives a check that was mended late a first try before it counts as late', () => {
+      const late = { handle: up({}, 60_000), ...waits, check };
+      expect(decide({ ...late, check: { ...check, begunAt: NOW } })).toEqual(['look again in 5000 ms']);
+      expect(decide({ ...late, check: { ...check, begunAt: NOW - 5000 } })).toEqual([
         'note that run 1 is not ready',
       ]);
     });
 
-    it('gives a check that was mended late a first try before it counts as late', () => {
-      const late = { handle: up({}, 60_000), ...waits, checkedRun: 1 };
-      expect(decide({ ...late, checkBegunAt: NOW })).toEqual(['look again in 5000 ms']);
-      expect(decide({ ...late, checkBegunAt: NOW - 5000 })).toEqual(['note that run 1 is not ready']);
-    });
-
     it('goes on with the check of what is late, and ends nothing', () => {
       const late = up(found(false), NOW);
-      expect(decide({ handle: late, ...waits, checkedRun: 1 })).toEqual([]);
+      expect(decide({ handle: late, ...waits, check })).toEqual([]);
       // A new daemon begins it anew.
       expect(decide({ handle: late, ...waits })).toEqual(['check readiness of run 1']);
     });
 
     it('looks no more at what is ready', () => {
       expect(decide({ handle: up(found(true)), ...waits })).toEqual([]);
-      expect(decide({ handle: up(found(true)), ...waits, checkedRun: 1 })).toEqual(['end-readiness-check']);
+      expect(decide({ handle: up(found(true)), ...waits, check })).toEqual(['end-readiness-check']);
     });
 
     it('looks anew at each run', () => {
       expect(decide({ handle: up({ run: 2, ...found(true) }), ...waits })).toEqual([
         'check readiness of run 2',
       ]);
-      expect(decide({ handle: up({ run: 2 }), ...waits, checkedRun: 1 })).toEqual(['end-readiness-check']);
+      expect(decide({ handle: up({ run: 2 }), ...waits, check })).toEqual(['end-readiness-check']);
     });
 
     it('ends the check of what has ended, or is to end', () => {
-      const checked = { ...waits, checkedRun: 1 };
+      const checked = { ...waits, check };
       expect(decide({ ...checked, handle: handle({ run: 1, phase: remaining() }) })).toEqual([
         'end-readiness-check',
       ]);
@@ -592,7 +595,9 @@ describe('the plan of the process supervisor', () => {
     it('forgives failures in its time all the same', () => {
       const handle = up({ streak: 2 }, 58_000);
       const { desired } = configured({ readiness: { logLine: 'Done', timeoutSeconds: 600 } });
-      expect(decide({ handle, desired, checkedRun: 1 })).toEqual(['look again in 2000 ms']);
+      expect(decide({ handle, desired, check: checkFor({ ...readiness, timeoutSeconds: 600 }) })).toEqual([
+        'look again in 2000 ms',
+      ]);
     });
   });
 

@@ -73,6 +73,10 @@ describe('the health of a configuration', () => {
       'failing, Failing: k3x9p2 port 80 is taken',
       told([recordWith({ state: 'CREATING', pid: null, reason: 'port-busy', message: 'port 80 is taken' })]),
     ],
+    [
+      'failing, Failing: k3x9p2 is not alive, as most are',
+      told([online, recordWith({ reason: 'not-alive', message: 'is not alive, as most are' })]),
+    ],
     ['not-placed, Not placed: k3x9p2 has no node: 0/3 nodes fit: 3 short of RAM', told([unplaced])],
     ['broken-file, Broken file: lobby.json, line 4:26: ramMB: is "four"', told([looping], { fault: FAULT })],
     [

@@ -20,6 +20,7 @@ import type { Problem } from '../../../src/node/handle.js';
 import { HandleBook } from '../../../src/node/handle-book.js';
 import { WriteBehind } from '../../../src/node/write-behind.js';
 import {
+  checkFor,
   desired,
   down,
   handle,
@@ -97,7 +98,11 @@ describe('what a supervisor says of a run', () => {
     ],
     [
       'what it waits for before it is ready',
-      { handle: running(), desired: desired({}, false, { readiness: { tcpPort: 25565 } }), checkedRun: 1 },
+      {
+        handle: running(),
+        desired: desired({}, false, { readiness: { tcpPort: 25565 } }),
+        check: checkFor({ tcpPort: 25565 }),
+      },
       {
         readiness: {
           reason: 'starting',

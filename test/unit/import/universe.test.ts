@@ -105,6 +105,9 @@ it.each<[what: string, input: object, expected: object, said: readonly string[]]
         { port: 9000 },
         { port: 9001, name: 'main' },
         { port: 9002, name: 'Query Port' },
+        { port: 9000 },
+        { port: 70_000, name: 'far' },
+        { port: 9003, protocol: 'SCTP', name: 'odd' },
       ],
     },
     {
@@ -115,7 +118,7 @@ it.each<[what: string, input: object, expected: object, said: readonly string[]]
         'port-9002': { min: 9002, max: 9002, protocol: 'tcp' },
       },
     },
-    ['changed additionalPorts'],
+    [...Array<string>(3).fill('left additionalPorts'), 'changed additionalPorts'],
   ],
   ['no more ports', { additionalPorts: [] }, {}, []],
   ['fields that nobody knows', { color: 'red' }, {}, ['left color']],

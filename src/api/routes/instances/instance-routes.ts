@@ -263,10 +263,8 @@ function replacementOf({ serviceOf }: RouteNeeds, name: string): string {
 
 /** An unknown name is a 400 in two routes, not a 404: their URL is right, or callers know them so. */
 function asBadRequest(error: unknown): never {
-  const codes = ['DRV_CONFIGURATION_UNKNOWN', 'DRV_INSTANCE_UNKNOWN'] as const;
-  throw error instanceof DroverError && codes.some((code) => DroverError.is(error, code))
-    ? badRequest(error)
-    : error;
+  const { is } = DroverError;
+  throw is(error, 'DRV_CONFIGURATION_UNKNOWN') || is(error, 'DRV_INSTANCE_UNKNOWN') ? badRequest(error) : error;
 }
 
 function badRequest({ message }: DroverError): DroverError {

@@ -16,7 +16,7 @@ import {
 } from 'yaml';
 import { JsonTextError, readJsonText } from '../../../configuration-files/json-position.js';
 import { type Edit, editJsonText, withEdits } from '../../../configuration-files/text-edit.js';
-import { isObject } from '../../../model/json-object.js';
+import { isObject, valueAt } from '../../../model/json-object.js';
 import { attempt } from '../../../model/plain/attempt.js';
 import type { ValueEdit } from './file-edit.js';
 import { insertLines, lineEndOf } from './line-edits.js';
@@ -44,16 +44,6 @@ function withValue(own: unknown, path: readonly string[], edit: ValueEdit): unkn
   if (own !== undefined && own !== null && !isObject(own))
     throw new Error(`${edit.key}: a single value stands above "${name}"`);
   return { ...own, [name]: withValue(valueAt(own, [name]), rest, edit) };
-}
-
-function valueAt(value: unknown, path: readonly string[]): unknown {
-  return path.reduce<unknown>(
-    (own, name) =>
-      own !== null && typeof own === 'object' && Object.hasOwn(own, name)
-        ? Reflect.get(own, name)
-        : undefined,
-    value,
-  );
 }
 
 /** A text in which a variable was replaced becomes a number, true or false, unless the file has a text there. */

@@ -14,6 +14,7 @@ import {
   type ProcessStamp,
   readProcess,
 } from '../../../files/processes.js';
+import { shared } from '../../../loop/remembered.js';
 import { requireProgram } from '../find-program.js';
 import type { ProgramCall, ToolPlace } from '../session-tool.js';
 import { SERVER_SETTINGS } from './tmux-commands.js';
@@ -46,8 +47,9 @@ export function tmuxSocket(socketDirectory: string): string {
 export class TmuxServer {
   readonly #place: ToolPlace;
   readonly #socket: string;
-  #starting: Promise<void> | undefined;
-  #calling: Promise<boolean> | undefined;
+  readonly #starting = shared(() => this.#start());
+  /** One call at a time: a socket that is restored twice loses the client that waits at the first socket. */
+  readonly #calledBack = shared(() => this.#callBack());
   #remembered: ProcessStamp | undefined;
   #look: Look | undefined;
 
@@ -81,10 +83,7 @@ export class TmuxServer {
       return await this.call(parameters, input);
     } catch (error) {
       if (!(error instanceof NoServer)) throw error;
-      this.#starting ??= this.#start().finally(() => {
-        this.#starting = undefined;
-      });
-      await this.#starting;
+      await this.#starting();
       return this.#run(parameters, input);
     }
   }
@@ -140,17 +139,6 @@ export class TmuxServer {
       environment,
     );
     this.remember(Number(said));
-  }
-
-  /**
-   * Runs `#callBack` only once at a time: a socket that is restored twice loses the client that waits at the first
-   * socket.
-   */
-  #calledBack(): Promise<boolean> {
-    this.#calling ??= this.#callBack().finally(() => {
-      this.#calling = undefined;
-    });
-    return this.#calling;
   }
 
   /** Has the server restore its socket. True: the server lives and answers. */
