@@ -264,7 +264,9 @@ function replacementOf({ serviceOf }: RouteNeeds, name: string): string {
 /** An unknown name is a 400 in two routes, not a 404: their URL is right, or callers know them so. */
 function asBadRequest(error: unknown): never {
   const { is } = DroverError;
-  throw is(error, 'DRV_CONFIGURATION_UNKNOWN') || is(error, 'DRV_INSTANCE_UNKNOWN') ? badRequest(error) : error;
+  throw is(error, 'DRV_CONFIGURATION_UNKNOWN') || is(error, 'DRV_INSTANCE_UNKNOWN')
+    ? badRequest(error)
+    : error;
 }
 
 function badRequest({ message }: DroverError): DroverError {
