@@ -30,11 +30,10 @@ export async function readAdminKey(path: string): Promise<AdminKeyContent> {
         `${ADMIN_FILE} is not a regular file: move it away; a start then makes the admin key again when it is gone`,
       );
     const { mode } = status;
-    if ((mode & 0o077) !== 0) {
+    if ((mode & 0o077) !== 0)
       throw unusableRoot(
         `${ADMIN_FILE} holds the admin key and can be read by other users: chmod 600 it, or delete the key`,
       );
-    }
     const { buffer, bytesRead } = await file.read(Buffer.alloc(MAX_BYTES), 0, MAX_BYTES, 0);
     return contentOf(buffer.toString('utf8', 0, bytesRead).trim());
   });

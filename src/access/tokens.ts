@@ -89,11 +89,10 @@ export class InstanceTokens {
 
   /** `secret`: 32 random bytes that outlive restarts. Another secret revokes every instance token. */
   constructor(secret: Buffer, createdAtOf: CreatedAtOf) {
-    if (secret.length !== SECRET_BYTES) {
+    if (secret.length !== SECRET_BYTES)
       throw new RangeError(
         `the secret of instance tokens must be ${SECRET_BYTES} bytes, not ${secret.length}`,
       );
-    }
     this.#secret = secret;
     this.#createdAtOf = createdAtOf;
   }

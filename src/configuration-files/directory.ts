@@ -100,11 +100,10 @@ export class DirectoryReader {
     const { identity, id, names } = await this.#list();
     const { links, directories, unread } = names;
     const isEmpty = names.files.length === 0;
-    if (!canBeReplaced && identity !== this.#identity && isEmpty && this.#known.size > 0) {
+    if (!canBeReplaced && identity !== this.#identity && isEmpty && this.#known.size > 0)
       throw new DirectoryUnusable(
         'was replaced by an empty one; the configurations stay in force (put the files back, or restart Drover to accept it)',
       );
-    }
     const files = new Map<string, Reading>();
     for (const [path, fault] of names.faults)
       files.set(faultOfAll(path), broken(faultOfAll(path), fault, `${path} ${fault}`));

@@ -73,7 +73,7 @@ export async function listFileNames(directory: string): Promise<FileNames> {
   };
   for (const entry of await readdir(directory, { withFileTypes: true })) await take(entry, entry.name);
   // The list grows while it is gone through.
-  for (const inner of directories) {
+  for (const inner of directories)
     try {
       if (await isAbsentSubmodule(join(directory, inner))) faults.set(inner, ABSENT_SUBMODULE);
       for (const entry of await readdir(join(directory, inner), { withFileTypes: true }))
@@ -81,7 +81,6 @@ export async function listFileNames(directory: string): Promise<FileNames> {
     } catch (error) {
       if (!isMissing(error)) faults.set(inner, `cannot be read: ${fileReason(error)}`);
     }
-  }
   return { files: files.sort(), links, directories, faults, unread };
 }
 

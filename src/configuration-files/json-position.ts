@@ -208,10 +208,9 @@ class JsonScanner {
       values.push([start, this.#offset]);
     };
     if (this.#take('[')) {
-      if (!this.#take(']')) {
+      if (!this.#take(']'))
         do take();
         while (this.#more(']'));
-      }
       this.#skipSpace();
       if (this.#offset < this.#text.length)
         this.#fail(`expected the end after the list, found ${this.#found()}`);

@@ -108,9 +108,12 @@ export function isOfConfiguration(file: string): boolean {
 type Told = Pick<Concern, 'kind' | 'tone' | 'word' | 'text'>;
 
 function toldOfNode({ condition, drain, cordoned }: NodeFacts): Told | undefined {
-  const told = (kind: Concern['kind'], tone: HealthTone, word: string, text: string): Told => {
-    return { kind, tone, word, text };
-  };
+  const told = (kind: Concern['kind'], tone: HealthTone, word: string, text: string): Told => ({
+    kind,
+    tone,
+    word,
+    text,
+  });
   if (condition === 'lost') return told('node-lost', 'bad', 'Node lost', 'its beats are missing');
   if (condition === 'returning')
     return told('node-returning', 'busy', 'Returning', 'it has left and said that it will be back');

@@ -70,10 +70,7 @@ function storyOfContact({ node, contact, instancesTotal }: NodeFacts, now: numbe
   if (contact === undefined || (contact.isConnected && contact.silentMs <= QUIET_MS)) return undefined;
   const next = `Unless it is back within ${durationText(contact.lostInMs ?? 0)}, it counts as lost.`;
   if (!contact.isConnected && contact.goneForMs !== null)
-    return {
-      says: `was stopped ${durationText(contact.goneForMs)} ago and said that it will be back`,
-      next,
-    };
+    return { says: `was stopped ${durationText(contact.goneForMs)} ago and said that it will be back`, next };
   return { says: `has not been heard of for ${durationText(contact.silentMs)}`, next, advice: back };
 }
 

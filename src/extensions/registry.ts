@@ -113,14 +113,13 @@ export class ExtensionRegistry implements Part {
    */
   variables(instance: VariableContext): ReadonlyMap<string, string> {
     const values = new Map<string, string>();
-    for (const [name, value] of this.#registrations.entries('variable')) {
+    for (const [name, value] of this.#registrations.entries('variable'))
       try {
         values.set(name, value(instance));
         this.#saidOfVariables.delete(name);
       } catch (error) {
         this.#sayOfVariable(name, messageOf(error), instance);
       }
-    }
     return values;
   }
 

@@ -20,14 +20,13 @@ export async function eachBounded<T>(
   const iterator = items[Symbol.iterator]();
   let failure: { readonly error: unknown } | undefined;
   const runLane = async (): Promise<void> => {
-    for (let next = iterator.next(); !next.done && failure === undefined; next = iterator.next()) {
+    for (let next = iterator.next(); !next.done && failure === undefined; next = iterator.next())
       try {
         signal?.throwIfAborted();
         await work(next.value);
       } catch (error) {
         failure ??= { error };
       }
-    }
   };
   await Promise.all(Array.from({ length: limit }, runLane));
   if (failure !== undefined) throw failure.error;

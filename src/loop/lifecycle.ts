@@ -42,13 +42,12 @@ export class RunningParts {
 
   async #stopAll(): Promise<void> {
     const errors: unknown[] = [];
-    for (let stop = this.#stops.pop(); stop !== undefined; stop = this.#stops.pop()) {
+    for (let stop = this.#stops.pop(); stop !== undefined; stop = this.#stops.pop())
       try {
         await stop();
       } catch (error) {
         errors.push(error);
       }
-    }
     if (errors.length > 0) throw errors[0];
   }
 }

@@ -298,12 +298,12 @@ export function withRest(record: InstanceRecord): InstanceRecord {
 
 /**
  * True for an instance that is not static and has ended by itself: its program reported itself STOPPED, or
- * its restart policy does not start it again. Nobody asked to keep it. It holds no port, and instance-cleanup
+ * its restart policy does not start it again. A run of a job that was stopped counts, too. Nobody asked to keep it. It holds no port, and instance-cleanup
  * removes it in time.
  */
 export function hasEndedByItself(record: InstanceRecord): boolean {
   if (record.static || record.desired.goal === 'remove' || !isAtRest(record)) return false;
-  return hasFinished(record) || record.desired.stoppedBy !== undefined;
+  return hasFinished(record) || record.desired.stoppedBy !== undefined || record.job !== undefined;
 }
 
 /** Notes the end of an instance that has ended by itself, and gives its port back. Any other record stays as it is. */

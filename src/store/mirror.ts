@@ -154,7 +154,7 @@ export class Mirror<T> {
     const { store, prefix } = this.#options;
     let revision = fromRevision;
     try {
-      while (!this.#stopping.signal.aborted) {
+      while (!this.#stopping.signal.aborted)
         try {
           const batches = store.watch(prefix, revision, this.#stopping.signal);
           for await (const batch of batches) this.#take(batch);
@@ -163,7 +163,6 @@ export class Mirror<T> {
           if (!DroverError.is(error, 'DRV_STORE_HISTORY_GONE')) throw error;
           revision = await this.#list();
         }
-      }
     } catch (error) {
       this.#gate.end(error);
     } finally {
@@ -248,17 +247,16 @@ export class Mirror<T> {
   }
 
   #index(lookups: Iterable<Index<T>>, id: string, before: T | undefined, after: T | undefined): void {
-    for (const lookup of lookups) {
+    for (const lookup of lookups)
       try {
         lookup.change(id, before, after);
       } catch (error) {
         this.#onListenerError(error);
       }
-    }
   }
 
   #emit(events: readonly Event<T>[]): void {
-    for (const { id, after, before } of events) {
+    for (const { id, after, before } of events)
       for (const listener of this.#listeners) {
         try {
           listener(id, after, before);
@@ -266,7 +264,6 @@ export class Mirror<T> {
           this.#onListenerError(error);
         }
       }
-    }
   }
 
   #idOf(entry: Change | Entry): string {

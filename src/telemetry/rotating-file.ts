@@ -96,13 +96,12 @@ export class RotatingFile {
 
   #rotate(): void {
     const { path, files } = this.#options;
-    for (let index = files - 1; index >= 1; index--) {
+    for (let index = files - 1; index >= 1; index--)
       try {
         renameSync(index === 1 ? path : `${path}.${index - 1}`, `${path}.${index}`);
       } catch (error) {
         if (!isMissing(error)) throw error;
       }
-    }
     this.#release();
     this.#open(files === 1 ? 'w+' : 'a+');
   }

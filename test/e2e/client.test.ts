@@ -176,7 +176,8 @@ it('runs a job: prints its log, ends with its exit code, once for each key, and 
   const good = await drover('run', 'report', '--param', 'DAY=monday', '--key', 'a', '--wait');
   expect([good.code, good.out]).toEqual([0, 'day monday text\n']);
   expect((await drover('run', 'report', '-p', 'DAY=monday', '-p', 'CODE=7', '--wait')).code).toBe(7);
-  expect((await drover('run', 'report', '-p', 'DAY=other', '--key', 'a', '--wait')).out).toBe(good.out);
+  expect((await drover('run', 'report', '-p', 'DAY=monday', '--key', 'a', '--wait')).out).toBe(good.out);
+  expect((await drover('run', 'report', '-p', 'DAY=other', '--key', 'a')).err).toContain('other parameters');
   expect(await drover('run', 'report', '--wait')).toMatchObject({
     err: expect.stringContaining('parameters.DAY: must be given'),
   });

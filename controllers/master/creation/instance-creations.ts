@@ -98,11 +98,12 @@ export class InstanceCreations {
       const { job: field } = content.configuration;
       if (field === undefined && order !== NO_ORDER)
         throw invalidRequest(`configuration ${configurationName} is no job: it has no field "job"`);
-      const job = field && jobRunOf(field, order);
       const before = instances.get(keyed ?? '')?.value;
-      if (before !== undefined && before.configurationName === configurationName && before.job?.key === key)
-        return undefined;
-      if (before !== undefined) throw invalidRequest('key: an instance has its id: give another one');
+      if (before !== undefined) {
+        if (isRunOf(before, configurationName, order)) return undefined;
+        throw invalidRequest(`key: ${before.id} has it, with other parameters: give another key`);
+      }
+      const job = field && jobRunOf(field, order);
       this.#refuseAboveMaximum(configuration);
       const records = this.#newRecords(content, 'client', 1);
       for (const one of records) Object.assign(one, keyed && { id: keyed }, job && { job });
@@ -324,6 +325,12 @@ export class InstanceCreations {
     }
     return [...ids].map((id) => newInstance(content, { id, madeBy, now }));
   }
+}
+
+/** True when an instance is the run that an order asks for again. */
+function isRunOf({ configurationName, job }: InstanceRecord, name: string, order: JobOrder): boolean {
+  const isSame = Object.entries(order.parameters).every(([key, value]) => job?.parameters[key] === value);
+  return isSame && configurationName === name && job?.key === order.key;
 }
 
 /** True when a placement pass has looked at the instance: it has a node, or a message says why it has none. */

@@ -80,7 +80,11 @@ export class InstanceCleanup implements Reconciler<CleanupFacts, CleanupStep> {
     const isAhead = (record: InstanceRecord): number => (endOf(record) > now ? 1 : 0);
     const ended = records
       .toSorted((a, b) => isAhead(a) - isAhead(b) || endOf(b) - endOf(a) || (a.id < b.id ? -1 : 1))
-      .map((record) => ({ id: record.id, agoMs: now - endOf(record), counts: hasFinished(record) }));
+      .map((one) => ({
+        id: one.id,
+        agoMs: now - endOf(one),
+        counts: hasFinished(one) && one.job === undefined,
+      }));
     return { kind: 'ended', ended, spare: ended.some(({ counts }) => counts) ? spareOf(name) : 0 };
   }
 

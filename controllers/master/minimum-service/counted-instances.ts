@@ -57,7 +57,8 @@ export class CountedInstances {
     const gathered: CountedInstance[] = [];
     for (const id of ids) {
       const record = this.#options.instances.get(id)?.value;
-      if (record === undefined) continue;
+      // A run of a job is nobody's service, also when its configuration is no job any more.
+      if (record === undefined || record.job !== undefined) continue;
       const node = this.#conditionOf(record);
       gathered.push({
         id,

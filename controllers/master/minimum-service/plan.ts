@@ -150,8 +150,9 @@ export function workingOf({ ordinary, instances }: Pick<ServiceFacts, 'ordinary'
  * True when the record alone shows that the instance counts, whatever becomes of its node. Such instances are
  * counted without a look at each, even thousands.
  */
-export function isOrdinary({ desired, status, replaces }: InstanceRecord): boolean {
-  if (desired.goal !== 'run' || replaces !== undefined || status.keepsFailing === true) return false;
+export function isOrdinary({ desired, status, replaces, job }: InstanceRecord): boolean {
+  if (job !== undefined || desired.goal !== 'run' || replaces !== undefined || status.keepsFailing === true)
+    return false;
   return status.state === 'CREATING' || status.state === 'ONLINE';
 }
 

@@ -60,12 +60,11 @@ export function lowestFree(
   range: PortRange,
   isBusy: (port: number) => boolean,
 ): number | undefined {
-  for (let word = Math.floor(range.min / WORD_BITS); word * WORD_BITS <= range.max; word++) {
+  for (let word = Math.floor(range.min / WORD_BITS); word * WORD_BITS <= range.max; word++)
     for (let free = freeBits(scopes, range, word); free !== 0; free &= free - 1) {
       const port = word * WORD_BITS + (31 - Math.clz32(free & -free));
       if (!isBusy(port)) return port;
     }
-  }
   return undefined;
 }
 

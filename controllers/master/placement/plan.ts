@@ -43,11 +43,7 @@ export interface Awaited {
 export const AWAIT_NODES_MS = 10_000;
 
 export type PlacementStep =
-  | {
-      readonly do: 'place';
-      readonly id: string;
-      readonly placement: InstancePlacement;
-    }
+  | { readonly do: 'place'; readonly id: string; readonly placement: InstancePlacement }
   | {
       readonly do: 'explain';
       readonly id: string;

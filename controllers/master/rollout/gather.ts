@@ -120,9 +120,9 @@ export class Members {
    * exit shows whether the content is good.
    */
   #counts(record: InstanceRecord, target: Target): boolean {
-    const { desired, status } = record;
-    if (desired.goal !== 'run' || status.reason === 'node-lost' || this.#conditionOf(record) === 'lost')
-      return false;
+    const { desired, status, job } = record;
+    if (job !== undefined || desired.goal !== 'run') return false;
+    if (status.reason === 'node-lost' || this.#conditionOf(record) === 'lost') return false;
     return (
       !isAtRest(record) ||
       (hasFinished(record) && record.replaces !== undefined && this.isCurrent(record, target))

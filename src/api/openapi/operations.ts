@@ -126,12 +126,11 @@ function bodyOf({
   documentedBody,
   bodyTypes,
 }: RouteDescription): ZodOpenApiRequestBodyObject | undefined {
-  if (bodyTypes !== undefined) {
+  if (bodyTypes !== undefined)
     return {
       required: true,
       content: Object.fromEntries(bodyTypes.map((type) => [type, { schema: rawSchema(type) }])),
     };
-  }
   const schema = documentedBody ?? body;
   if (schema === undefined) return undefined;
   return { required: !schema.safeParse(absentBody).success, content: { [JSON_TYPE]: { schema } } };

@@ -55,10 +55,7 @@ const keyFields = {
   expiresAt: z.number().nullable().describe('Unix milliseconds; null: never'),
 };
 
-const createdKeySchema = z.object({
-  ...keyFields,
-  token: z.string().describe('the token, shown only here'),
-});
+const createdKeySchema = z.object({ ...keyFields, token: z.string().describe('the token, shown only here') });
 
 export type CreatedKey = z.output<typeof createdKeySchema>;
 

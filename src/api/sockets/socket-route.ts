@@ -98,18 +98,15 @@ function checkHandshake({ headers }: IncomingMessage, reply: FastifyReply): void
     reply.header('sec-websocket-version', VERSION);
     throw invalidRequest(`Sec-WebSocket-Version must be ${VERSION}`);
   }
-  if (!KEY.test(headers['sec-websocket-key'] ?? '')) {
+  if (!KEY.test(headers['sec-websocket-key'] ?? ''))
     throw invalidRequest('Sec-WebSocket-Key must be 16 bytes in base64');
-  }
   const offered = offeredProtocols(headers['sec-websocket-protocol']);
-  if (!offered.every((protocol) => PROTOCOL.test(protocol)) || new Set(offered).size < offered.length) {
+  if (!offered.every((protocol) => PROTOCOL.test(protocol)) || new Set(offered).size < offered.length)
     throw invalidRequest('Sec-WebSocket-Protocol must be a list of different names');
-  }
-  if (offered.length > 0 && selectableProtocols(offered).length === 0) {
+  if (offered.length > 0 && selectableProtocols(offered).length === 0)
     throw invalidRequest(
       'offer one more subprotocol beside the key, such as "drover": the server selects it, because it never sends a key back',
     );
-  }
 }
 
 function start(

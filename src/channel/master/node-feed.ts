@@ -225,9 +225,8 @@ export class NodeFeed {
 
   async #templates(placed: readonly PlacedTemplate[]): Promise<ResolvedTemplate[]> {
     const resolved: ResolvedTemplate[] = [];
-    for (const { group, name, priority, storage } of placed) {
+    for (const { group, name, priority, storage } of placed)
       resolved.push({ group, name, priority, ...(await this.#digest(group, name, storage)) });
-    }
     return resolved;
   }
 

@@ -25,13 +25,12 @@ export function stdinCommand(command: string, field: string): Buffer {
   const bytes = Buffer.from(command.endsWith('\n') ? command : `${command}\n`);
   for (let start = 0; start < bytes.length; ) {
     const end = bytes.indexOf(NEWLINE, start);
-    if (end - start > MAX_STDIN_LINE_BYTES) {
+    if (end - start > MAX_STDIN_LINE_BYTES)
       throw new DroverError(
         'DRV_STDIN_TOO_LONG',
         `${field}: a line of ${end - start} bytes is longer than a terminal takes ` +
           `(${MAX_STDIN_LINE_BYTES}): send it in several lines`,
       );
-    }
     start = end + 1;
   }
   return bytes;

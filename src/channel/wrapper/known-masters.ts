@@ -195,7 +195,7 @@ export async function askMasters<T>(
   question: (at: HostPort, isOnly: boolean) => Promise<T>,
 ): Promise<T> {
   const candidates = masters.candidates();
-  for (const [index, at] of candidates.entries()) {
+  for (const [index, at] of candidates.entries())
     try {
       return await question(at, candidates.length === 1);
     } catch (error) {
@@ -203,6 +203,5 @@ export async function askMasters<T>(
       masters.failed(at);
       if (index === candidates.length - 1 || !DroverError.is(error, 'DRV_CHANNEL_CLOSED')) throw error;
     }
-  }
   throw channelClosed('no master is known');
 }

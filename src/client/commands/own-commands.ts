@@ -189,8 +189,7 @@ function addRun(program: Command, host: ClientHost): void {
     .option('-p, --param <name=value>', 'a value for the run; may be given again', withParameter, {})
     .option('--key <text>', 'a second command with this key starts no second run; default: a new key')
     .option('--wait', 'until the run has ended');
-  host.addShown(command);
-  command.action(async (name: string, options: RunOptions) => {
+  host.addShown(command).action(async (name: string, options: RunOptions) => {
     const { param: parameters, key = randomUUID(), wait, output } = options;
     const { startRun, followRun } = await import('../live/run-job.js');
     const api = await host.open(options);
@@ -230,17 +229,18 @@ function addEvents(program: Command, host: ClientHost): void {
     .option('-f, --follow', 'go on with what happens')
     .option('--node <id>', 'only of this node')
     .option('--since <when>', 'only from a time (2026-01-31T12:00:00Z) or an age (10m) on', logPoint);
-  host.addShown(command);
-  command.action(async (configuration: string | undefined, options: ClientOptions & EventsOptions) => {
-    const { follow = false, node } = options;
-    const { printEvents } = await import('../live/events.js');
-    const api = await host.open(options);
-    const since = sinceOf(options.since, api.now);
-    const isJson = options.output === 'json';
-    const { columns } = host.screen;
-    const wanted = { configuration, node, since, isFollowed: follow, isJson, columns };
-    await printEvents(api, wanted, await host.liveOutput());
-  });
+  host
+    .addShown(command)
+    .action(async (configuration: string | undefined, options: ClientOptions & EventsOptions) => {
+      const { follow = false, node } = options;
+      const { printEvents } = await import('../live/events.js');
+      const api = await host.open(options);
+      const since = sinceOf(options.since, api.now);
+      const isJson = options.output === 'json';
+      const { columns } = host.screen;
+      const wanted = { configuration, node, since, isFollowed: follow, isJson, columns };
+      await printEvents(api, wanted, await host.liveOutput());
+    });
 }
 
 type EventsOptions = { readonly follow?: true; readonly node?: string; readonly since?: LogPoint };

@@ -207,7 +207,7 @@ export class FollowedLogs {
   async #finish(id: string, followed: Followed): Promise<void> {
     followed.unsubscribe();
     const { output, timestamps } = this.#options;
-    for (let said = ''; !this.#ending.signal.aborted; ) {
+    for (let said = ''; !this.#ending.signal.aborted; )
       try {
         for await (const piece of readLogPart(this.#options.api, id, partOf(followed, timestamps))) {
           followed.next = 'gap' in piece ? piece.gap.last + 1 : piece.first + piece.lines.length;
@@ -221,7 +221,6 @@ export class FollowedLogs {
         said = error.message;
         await pause(RETRY_MS, undefined, { signal: this.#ending.signal }).catch(() => undefined);
       }
-    }
   }
 
   async #print(id: string, piece: LogPiece): Promise<void> {

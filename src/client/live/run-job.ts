@@ -25,5 +25,8 @@ export async function followRun(api: ApiClient, id: string, output: LiveOutput):
   if (exitCode === 0 && reason === 'exited') return;
   // For all signals: 128 and the number of SIGKILL, as shells say it.
   const ownCode = exitCode || (exitSignal === null ? EXIT.failed : 137);
-  throw new ClientError(reason === 'timed-out' ? EXIT.timedOut : ownCode, `run ${id}: ${message}`);
+  throw new ClientError(
+    reason === 'timed-out' ? EXIT.timedOut : ownCode,
+    `run ${id}: ${message ?? 'goes on'}`,
+  );
 }

@@ -30,11 +30,7 @@ interface WaitedKind {
 const CONFIGURATIONS = { path: '/configurations', render: renderConfigurationExplanation };
 
 const KIND_OF: Readonly<Record<Kind, WaitedKind>> = {
-  instance: {
-    topics: () => ({ instances: {} }),
-    path: '/instances',
-    render: renderInstanceExplanation,
-  },
+  instance: { topics: () => ({ instances: {} }), path: '/instances', render: renderInstanceExplanation },
   config: {
     topics: (names) => ({ configurations: ofConfigurations(names), instances: ofConfigurations(names) }),
     ...CONFIGURATIONS,

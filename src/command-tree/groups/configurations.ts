@@ -137,12 +137,7 @@ export const CONFIGURATION_COMMANDS = {
       from?: number,
       to?: number,
       { showValues = false }: { readonly showValues?: boolean } = {},
-    ) => ({
-      name,
-      from,
-      to,
-      showValues,
-    }),
+    ) => ({ name, from, to, showValues }),
     text: (diff: ConfigurationDiff | ContentDiff) =>
       'differences' in diff ? describeContentDiff(diff) : describeDiff(diff),
   }),

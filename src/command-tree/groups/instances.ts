@@ -62,11 +62,7 @@ export const INSTANCE_COMMANDS = {
     input: (
       configuration: string | undefined,
       { left = false, ...options }: ListOptions & InstanceFilter & { left?: boolean },
-    ) => ({
-      ...options,
-      configuration: configuration ?? options.configuration,
-      left,
-    }),
+    ) => ({ ...options, configuration: configuration ?? options.configuration, left }),
     text: (found: readonly InstanceInfo[] | LeftDirectories, view, { configuration, sort }) => {
       if ('directories' in found) return leftText(found, view);
       const shown = sortedBy(found, INSTANCE_ORDERS, sort).slice(0, MAX_ROWS);

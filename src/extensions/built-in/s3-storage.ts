@@ -127,7 +127,7 @@ export class S3Storage implements StorageProvider {
 
   async #fetch(object: StoredObject, file: string, signal: AbortSignal): Promise<void> {
     await mkdir(dirname(file), { recursive: true }).catch((error: unknown) => nameClash(error, object));
-    for (let attempt = 1; ; attempt++) {
+    for (let attempt = 1; ; attempt++)
       try {
         await this.#fetchOnce(object, file, signal);
         return;
@@ -136,7 +136,6 @@ export class S3Storage implements StorageProvider {
         if (!(error instanceof BrokenBody)) throw error;
         if (attempt === BODY_ATTEMPTS) throw new Error(`object ${object.key}: ${error.message}`);
       }
-    }
   }
 
   async #fetchOnce(object: StoredObject, file: string, signal: AbortSignal): Promise<void> {
@@ -259,9 +258,7 @@ const bucketSchema = z
   })
   .refine(
     ({ accessKeyId, secretAccessKey }) => (accessKeyId === undefined) === (secretAccessKey === undefined),
-    {
-      error: 'accessKeyId and secretAccessKey must be given together, or neither',
-    },
+    { error: 'accessKeyId and secretAccessKey must be given together, or neither' },
   );
 
 type BucketSettings = z.output<typeof bucketSchema>;

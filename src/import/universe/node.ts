@@ -11,12 +11,7 @@ export interface NodeFacts {
 }
 
 /** Universe's defaults for missing fields, where they differ from Drover's. */
-const DEFAULTS = {
-  nodeId: 'node-1',
-  clusterName: 'universe-cluster',
-  maxRamMB: 8192,
-  maxCpu: 400,
-} as const;
+const DEFAULTS = { nodeId: 'node-1', clusterName: 'universe-cluster', maxRamMB: 8192, maxCpu: 400 } as const;
 
 /** Fields with the same name and meaning. */
 const SAME: ReadonlySet<string> = new Set(

@@ -19,7 +19,10 @@ const parameterSchema = z.strictObject({ default: valueSchema.optional().describ
 
 export const jobSchema = z.strictObject({
   /** The values that a run may set, by the name of the variable. */
-  parameters: z.record(z.string().regex(/^[A-Za-z_]\w{0,127}$/), parameterSchema).default({}),
+  parameters: z
+    .record(z.string().regex(/^(?!DROVER_)[A-Za-z_]\w{0,127}$/), parameterSchema)
+    .refine((all) => Object.keys(all).length <= 64, { error: 'must have at most 64 entries' })
+    .default({}),
   /** How long the program may run. Absent: as long as it likes. */
   timeoutSeconds: timeoutSchema.optional(),
 });

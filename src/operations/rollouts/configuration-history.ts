@@ -87,12 +87,7 @@ export function contentDiffOf(
   const before = revisionContent(needs, contentNumbered(contents, { name, number: from }));
   const after = revisionContent(needs, contentNumbered(contents, { name, number: newest }));
   const differences = differencesOf(before, after);
-  return {
-    configurationName: name,
-    from,
-    to: newest,
-    differences: shownDifferences(differences, shown),
-  };
+  return { configurationName: name, from, to: newest, differences: shownDifferences(differences, shown) };
 }
 
 /** The kept content of this number. Throws DRV_REVISION_UNKNOWN. */

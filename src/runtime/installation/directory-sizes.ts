@@ -35,13 +35,12 @@ export async function directorySizes(
 async function sizeOf(top: string, budget: { entries: number }): Promise<number | undefined> {
   let bytes = 0;
   const waiting = [top];
-  for (let directory = waiting.pop(); directory !== undefined; directory = waiting.pop()) {
+  for (let directory = waiting.pop(); directory !== undefined; directory = waiting.pop())
     for (const entry of await readdir(directory, { withFileTypes: true })) {
       if (budget.entries-- <= 0) return undefined;
       const path = join(directory, entry.name);
       if (entry.isDirectory()) waiting.push(path);
       else if (entry.isFile()) bytes += (await lstat(path)).size;
     }
-  }
   return bytes;
 }

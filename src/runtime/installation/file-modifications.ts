@@ -67,7 +67,6 @@ async function modifyFile(path: string, variables: Variables): Promise<string[]>
 async function replaceContent(file: FileHandle, content: Buffer): Promise<void> {
   await file.truncate(0);
   let done = 0;
-  while (done < content.length) {
+  while (done < content.length)
     done += (await file.write(content, done, content.length - done, done)).bytesWritten;
-  }
 }

@@ -28,7 +28,7 @@ export interface WorkspaceItem extends TreeItem {
  */
 export function mergeLayers(layers: readonly Layer[]): Map<string, WorkspaceItem> {
   const merged = new Map<string, WorkspaceItem>();
-  for (const { label, directory, items } of layers) {
+  for (const { label, directory, items } of layers)
     for (const item of items) {
       const below = merged.get(item.path);
       if (below !== undefined && below.kind !== item.kind) {
@@ -41,6 +41,5 @@ export function mergeLayers(layers: readonly Layer[]): Map<string, WorkspaceItem
       const source = `${directory}/${place?.pack ?? ''}`;
       merged.set(path, { path, kind, executable, size, source, at: place?.at ?? 0, label });
     }
-  }
   return merged;
 }

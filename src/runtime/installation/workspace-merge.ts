@@ -168,9 +168,8 @@ export class WorkspaceMerge {
   async #move(from: string, to: string, item: WorkspaceItem): Promise<void> {
     await rename(from, to).catch((error: unknown) => {
       const code = systemCodeOf(error) ?? '';
-      if (['ENOTDIR', 'EISDIR', 'ENOTEMPTY', 'EEXIST'].includes(code)) {
+      if (['ENOTDIR', 'EISDIR', 'ENOTEMPTY', 'EEXIST'].includes(code))
         throw this.#clash(item, 'something that came in meanwhile');
-      }
       throw error;
     });
   }

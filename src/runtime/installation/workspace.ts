@@ -158,10 +158,9 @@ export class Workspaces {
     items: Map<string, WorkspaceItem>,
   ): Promise<string[]> {
     // Anything at the path counts as the directory, also a link: the merge then refuses the link.
-    if (request.keep && lstatSync(directory, { throwIfNoEntry: false }) !== undefined) {
+    if (request.keep && lstatSync(directory, { throwIfNoEntry: false }) !== undefined)
       return this.#mergeInto(request, directory, items);
-    }
-    if (items.size > 0) {
+    if (items.size > 0)
       return this.#inStaging(request, items, async (staging) => {
         if (request.keep) await syncTree(staging, [...items.values()], request.signal);
         const files = request.keep ? await hashesIn(staging, items.values(), request.signal) : undefined;
@@ -172,7 +171,6 @@ export class Workspaces {
         });
         if (files !== undefined) await this.#note(request, {}, files);
       });
-    }
     await this.#replace(request.instanceId, async () => {
       await mkdir(directory, modeOf(request));
       await give(directory, request.owner);
@@ -382,9 +380,7 @@ export class Workspaces {
   }
 
   #directoryOf(instanceId: string): string {
-    if (!isInstanceId(instanceId)) {
-      throw invalidRequest(`${instanceId} is no instance id`);
-    }
+    if (!isInstanceId(instanceId)) throw invalidRequest(`${instanceId} is no instance id`);
     return join(this.#running, instanceId);
   }
 

@@ -242,7 +242,7 @@ export class OwnerConnection {
 
   /** Starts an owner again, several times if necessary: the cause that ended one owner may end the next as well. */
   async #relaunch(): Promise<boolean> {
-    for (let attempt = 1; ; attempt++) {
+    for (let attempt = 1; ; attempt++)
       try {
         await launchOwner(this.#options);
         const isConnected = await this.#connect();
@@ -250,7 +250,6 @@ export class OwnerConnection {
       } catch (error) {
         if (attempt === MOST_ATTEMPTS || this.#ended !== undefined) throw error;
       }
-    }
   }
 
   #lost(): DroverError {

@@ -111,13 +111,12 @@ export async function untilAnswered<T>(
   ask: () => Promise<T>,
 ): Promise<T | undefined> {
   const { signal } = options;
-  for (let failures = 0; !signal.aborted; failures++) {
+  for (let failures = 0; !signal.aborted; failures++)
     try {
       return await abortable(ask(), signal);
     } catch (error) {
       if (!signal.aborted) await retryLater(options, error, failures);
     }
-  }
   return undefined;
 }
 

@@ -90,7 +90,7 @@ export function checkReceived(
 ): Map<number, Place> {
   const places = new Map<number, Place>();
   let next = 0;
-  for (const [first, count] of ranges) {
+  for (const [first, count] of ranges)
     for (let index = first; index < first + count; index++) {
       const file = wanted[index];
       if (file?.kind !== 'file') continue;
@@ -105,7 +105,6 @@ export function checkReceived(
         throw corrupt('a file of it was damaged or changed on the way');
       places.set(index, came.place);
     }
-  }
   if (next !== received.length) throw corrupt('it holds other files than were asked for');
   return places;
 }

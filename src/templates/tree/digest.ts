@@ -125,9 +125,8 @@ function openEntry(place: TreePlace, entry: TreeEntry): Promise<FileHandle> {
   return open(`${place.root}/${entry.path}`, READ).catch((error: unknown) => {
     const code = systemCodeOf(error);
     if (code === 'EACCES' || code === 'EPERM') throw unsafe(place, entry.path, 'cannot be read');
-    if (code === 'ENOENT' || code === 'ELOOP' || code === 'ENOTDIR' || code === 'ENXIO') {
+    if (code === 'ENOENT' || code === 'ELOOP' || code === 'ENOTDIR' || code === 'ENXIO')
       throw changed(place, entry);
-    }
     throw error;
   });
 }

@@ -18,12 +18,11 @@ export interface FilePlace {
 export function filePlace(group: string, name: string, path: string): FilePlace {
   checkTemplateName(group, name);
   const objection = objectionTo(path);
-  if (objection !== undefined) {
+  if (objection !== undefined)
     throw new DroverError(
       'DRV_PATH_UNSAFE',
       `the path of the file ${objection}: give one relative to the template, such as config/server.properties`,
     );
-  }
   const directories = path.split('/');
   const base = directories.pop() ?? '';
   return { group, name, directories, base, label: `file ${path} of template ${group}/${name}` };

@@ -96,7 +96,7 @@ export async function walkFile(place: TreePlace, name: string): Promise<TreeEntr
  * changing.
  */
 export async function readSteadily<T>(read: () => Promise<T>): Promise<T> {
-  for (let attempt = 1; ; attempt++) {
+  for (let attempt = 1; ; attempt++)
     try {
       return await read();
     } catch (error) {
@@ -105,7 +105,6 @@ export async function readSteadily<T>(read: () => Promise<T>): Promise<T> {
       const message = `${error.message}, ${STEADY_ATTEMPTS} times in a row`;
       throw new TreeUnsteady('DRV_TEMPLATE_UNSAFE', message);
     }
-  }
 }
 
 /** A short text that changes when the path, size, times, inode or mode of any entry does. */
@@ -146,9 +145,8 @@ class TreeWalk {
       throw unsafe(this.#place, prefix, `lies deeper than ${MAX_TREE_DEPTH} levels`);
     for (const { name, entry } of await this.#statAll(directory, prefix)) {
       this.entries.push(entry);
-      if (this.entries.length > TREE_LIMITS.maxEntries) {
+      if (this.entries.length > TREE_LIMITS.maxEntries)
         throw unsafe(this.#place, entry.path, `is beyond the limit of ${TREE_LIMITS.maxEntries} entries`);
-      }
       if (entry.kind === 'directory') await this.#descend(directory, name, entry.path, depth);
     }
   }
@@ -190,9 +188,8 @@ class TreeWalk {
     } catch (error) {
       const code = systemCodeOf(error);
       if (code === 'EACCES' || code === 'EPERM') throw unsafe(this.#place, path, 'cannot be read');
-      if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'ELOOP') {
+      if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'ELOOP')
         throw new TreeChanged(`${this.#place.label}: ${path} changed while it was read`);
-      }
       throw error;
     }
   }

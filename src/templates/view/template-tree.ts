@@ -145,7 +145,7 @@ export class TemplateTree implements ViewTree {
     const { fetch, signal } = this.#options;
     const short = record.digest.slice(0, 12);
     let failure: unknown = noMasterHas(record.digest);
-    for (const stream of fetch(record)) {
+    for (const stream of fetch(record))
       try {
         await mkdir(next);
         await unpackTree(stream, next, TREE_LIMITS, signal);
@@ -159,7 +159,6 @@ export class TemplateTree implements ViewTree {
         failure = error;
         await removeTree(next);
       }
-    }
     throw failure instanceof DroverError
       ? failure
       : new DroverError('DRV_TEMPLATE_PENDING', messageOf(failure), { cause: failure });

@@ -62,6 +62,30 @@ it('runs once for each key, over a failover too, and hands its parameters to the
   expect(await create({ key: 'two' })).not.toBe(id);
 });
 
+it('refuses a key that another order has, and keeps no run for ever that a person stopped', async () => {
+  await put();
+  const id = await create();
+  await expect(create({ parameters: { DAY: 'friday' } })).rejects.toThrow('with other parameters');
+  await plane.master.writer.setLifecycle(id, 'stop');
+  await clock.advance(20_000);
+  for (let run = 0; run < 10; run++) {
+    alpha.runtime.end(await create({ key: `${run}` }), { code: 0, signal: null });
+    await clock.advance(2000);
+  }
+  await clock.advance(2 * MINUTE);
+  expect(recordOf(id)).toBeUndefined();
+});
+
+it('is no service: a configuration that is a job no more has its minimum beside its runs', async () => {
+  await put();
+  const going = await create();
+  alpha.runtime.end(await create({ key: 'two' }), { code: 0, signal: null });
+  await put({ job: undefined, minimumServiceCount: 1, restartPolicy: 'always', update: {} });
+  await clock.advance(MINUTE);
+  expect(alpha.runtime.alive).toContain(going);
+  expect(alpha.runtime.alive).toHaveLength(2);
+});
+
 it('refuses what the job does not allow', async () => {
   await put();
   await expect(create({ parameters: { DAY: 'x', PATH: '/tmp' } } as never)).rejects.toThrow('"PATH" is none');

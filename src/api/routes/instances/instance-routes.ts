@@ -61,11 +61,7 @@ export const instanceRoutes: readonly Route[] = [
       if (!seesConfiguration(request, body.configurationName))
         throw badRequest(unknownConfiguration(body.configurationName));
       const { creations } = led();
-      const record = await creations.create(body.configurationName).catch((error: unknown) => {
-        // An unknown name is a 400 here, not a 404: the URL is right, because the name stands in the body.
-        if (!DroverError.is(error, 'DRV_CONFIGURATION_UNKNOWN')) throw error;
-        throw badRequest(unknownConfiguration(body.configurationName));
-      });
+      const record = await creations.create(body.configurationName).catch(asBadRequest);
       request.subject = `${record.id} of ${record.configurationName}`;
       reply.code(201);
       return toInstanceInfo(record);
@@ -158,9 +154,7 @@ export const instanceRoutes: readonly Route[] = [
     answers: { 200: { description: 'recorded', schema: lifecycleMessage } },
     handle: async ({ params: { id }, query: { target } }, needs) => {
       if (!isInstanceId(id)) throw badRequest(unknownInstance(id));
-      return changeLifecycle(needs, id, target).catch((error: unknown) => {
-        throw DroverError.is(error, 'DRV_INSTANCE_UNKNOWN') ? badRequest(unknownInstance(id)) : error;
-      });
+      return changeLifecycle(needs, id, target).catch(asBadRequest);
     },
   }),
   updateRoute,
@@ -265,6 +259,14 @@ function replacementOf({ serviceOf }: RouteNeeds, name: string): string {
   const service = serviceOf(name);
   if (service === undefined || (service.creating === 0 && service.nextCreationInMs === null)) return '';
   return `; another one is made in its place, because minimumServiceCount of ${name} is ${service.minimum}: lower it to have fewer`;
+}
+
+/** An unknown name is a 400 in two routes, not a 404: their URL is right, or callers know them so. */
+function asBadRequest(error: unknown): never {
+  const { is } = DroverError;
+  throw is(error, 'DRV_CONFIGURATION_UNKNOWN') || is(error, 'DRV_INSTANCE_UNKNOWN')
+    ? badRequest(error)
+    : error;
 }
 
 function badRequest({ message }: DroverError): DroverError {

@@ -125,10 +125,7 @@ function useChoices(given: {
   const completion = useAsked(
     async (api, signal) =>
       canCommand
-        ? {
-            asked: line,
-            ...(await api.get<Candidates>('/commands/completion', { query: { line }, signal })),
-          }
+        ? { asked: line, ...(await api.get<Candidates>('/commands/completion', { query: { line }, signal })) }
         : NO_COMPLETION,
     [line, canCommand],
   );

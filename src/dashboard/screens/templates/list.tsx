@@ -15,13 +15,7 @@ interface Row {
 }
 
 const COLUMNS: readonly Column<Row>[] = [
-  {
-    label: text.name,
-    width: 200,
-    grow: 1,
-    phone: 'first',
-    cell: ({ key }) => <bdi>{key}</bdi>,
-  },
+  { label: text.name, width: 200, grow: 1, phone: 'first', cell: ({ key }) => <bdi>{key}</bdi> },
   {
     label: text.users,
     width: 200,

@@ -38,7 +38,7 @@ interface EditRequest {
  * before it are edited then. Repeatable.
  */
 export async function editFiles(thread: Pick<EditThread, 'edit'>, request: EditRequest): Promise<void> {
-  for (const edit of request.edits) {
+  for (const edit of request.edits)
     try {
       await editFile(thread, request, edit);
     } catch (cause) {
@@ -47,7 +47,6 @@ export async function editFiles(thread: Pick<EditThread, 'edit'>, request: EditR
         cause,
       });
     }
-  }
 }
 
 async function editFile(
