@@ -48,7 +48,7 @@ export class TmuxServer {
   readonly #place: ToolPlace;
   readonly #socket: string;
   readonly #starting = shared(() => this.#start());
-  /** One call at a time: a socket that is restored twice loses the client that waits at the first socket. */
+  /** Calls go one at a time: a socket that is restored twice loses the client that waits at the first socket. */
   readonly #calledBack = shared(() => this.#callBack());
   #remembered: ProcessStamp | undefined;
   #look: Look | undefined;
