@@ -8,6 +8,7 @@ Everyday
   status, ps, top, describe      is all well; what runs, and uses; one in full
   logs, attach, exec             what it writes, its terminal, a line to it
   restart, stop, scale, wait     by id or configuration; wait until it is so
+  run                            a job: its log, and its exit code
 Change
   edit, apply, delete            in an editor or from files; before: validate,
   history, rollback, rollout     plan, diff, render; how it goes, and back

@@ -149,7 +149,7 @@ export function* portFaults(wanted: WantedPorts): Generator<[string[], string]> 
     const isTaken = (number: number) => at(number).some((a) => chosen.some((b) => isSamePort(a, b)));
     let number = min;
     while (number <= max && isTaken(number)) number++;
-    if (number > max)
+    if (min <= max && number > max)
       yield [
         name === MAIN ? ['availablePorts'] : ['ports', name],
         'must have a number that the other ports leave: widen it, or set another protocol',
