@@ -107,16 +107,20 @@ export interface JsonSpan {
   readonly children: ReadonlyMap<PropertyKey, JsonSpan>;
 }
 
+/** Most values have no values in them, and share this map. */
+const NO_CHILDREN = new Map<PropertyKey, Span>();
+
 /** The scanner fills in the offsets. */
 class Span implements JsonSpan {
   start = 0;
   end = 0;
   keyStart = 0;
-  readonly children = new Map<PropertyKey, Span>();
+  children = NO_CHILDREN;
 
   /** The span of a value in this one. */
   child(key: PropertyKey): Span {
     const child = new Span();
+    if (this.children === NO_CHILDREN) this.children = new Map();
     this.children.set(key, child);
     return child;
   }
@@ -231,21 +235,25 @@ class JsonScanner {
     else if (first === '"') this.#string();
     else if (!this.#match(this.#literal) && !this.#match(this.#number))
       this.#fail(`expected a value, found ${this.#found()}`);
-    if (span !== undefined) Object.assign(span, { start, end: this.#offset, keyStart: keyStart ?? start });
+    if (span === undefined) return;
+    span.start = start;
+    span.end = this.#offset;
+    span.keyStart = keyStart ?? start;
   }
 
   #members(depth: number, span: Span | undefined): void {
     this.#offset++;
     if (this.#take('}')) return;
-    const keys = new Set<string>();
+    // A text whose spans are wanted was checked before.
+    const keys = span === undefined ? new Set<string>() : undefined;
     do {
       this.#skipSpace();
       const keyStart = this.#offset;
       if (this.#text[keyStart] !== '"')
         this.#fail(`expected a field name in double quotes, found ${this.#found()}`);
       const key = this.#string();
-      if (keys.has(key)) this.#fail(`the field ${quoteText(key)} is given twice`, keyStart);
-      keys.add(key);
+      if (keys?.has(key)) this.#fail(`the field ${quoteText(key)} is given twice`, keyStart);
+      keys?.add(key);
       if (!this.#take(':')) this.#fail(`expected ":" after the field name, found ${this.#found()}`);
       this.#value(depth + 1, span?.child(key), keyStart);
     } while (this.#more('}'));
