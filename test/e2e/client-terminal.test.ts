@@ -1,5 +1,4 @@
 /** The built client at a terminal of 80 columns: what a person sees of each everyday command. Needs `npm run build`. */
-import { appendFileSync } from 'node:fs';
 import { stripVTControlCharacters } from 'node:util';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { CLIENT } from '../support/client/client-program.js';
@@ -32,7 +31,6 @@ async function shown(words: string, environment: NodeJS.ProcessEnv = {}) {
   programs.push(program);
   const code = await program.ended;
   const [raw = ''] = program.raw.split(/\r?\n<ended/);
-  appendFileSync('/tmp/face-cli.txt', `=== ${words} -> ${code}\n${stripVTControlCharacters(raw)}\n`);
   return { code, raw, lines: stripVTControlCharacters(raw).split(/\r?\n/) };
 }
 
