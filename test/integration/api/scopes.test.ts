@@ -87,6 +87,7 @@ OPERATE PUT /instances/:id/state instance
 OPERATE POST /configurations/:name/restart configuration
 OPERATE POST /configurations/:name/schedules/:schedule/:action configuration
 OPERATE POST /configurations/:name/rollback configuration
+OPERATE POST /configurations/:name/run configuration
 OPERATE POST /rollouts/:name/pause configuration
 OPERATE POST /rollouts/:name/promote configuration
 OPERATE POST /rollouts/:name/resume configuration

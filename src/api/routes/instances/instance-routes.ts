@@ -61,7 +61,9 @@ export const instanceRoutes: readonly Route[] = [
       if (!seesConfiguration(request, body.configurationName))
         throw badRequest(unknownConfiguration(body.configurationName));
       const { creations } = led();
-      const record = await creations.create(body.configurationName).catch(asBadRequest);
+      const record = await creations
+        .create(body.configurationName)
+        .catch(asBadRequest(unknownConfiguration(body.configurationName)));
       request.subject = `${record.id} of ${record.configurationName}`;
       reply.code(201);
       return toInstanceInfo(record);
@@ -154,7 +156,7 @@ export const instanceRoutes: readonly Route[] = [
     answers: { 200: { description: 'recorded', schema: lifecycleMessage } },
     handle: async ({ params: { id }, query: { target } }, needs) => {
       if (!isInstanceId(id)) throw badRequest(unknownInstance(id));
-      return changeLifecycle(needs, id, target).catch(asBadRequest);
+      return changeLifecycle(needs, id, target).catch(asBadRequest(unknownInstance(id)));
     },
   }),
   updateRoute,
@@ -262,12 +264,9 @@ function replacementOf({ serviceOf }: RouteNeeds, name: string): string {
 }
 
 /** An unknown name is a 400 in two routes, not a 404: their URL is right, or callers know them so. */
-function asBadRequest(error: unknown): never {
-  const { is } = DroverError;
-  throw is(error, 'DRV_CONFIGURATION_UNKNOWN') || is(error, 'DRV_INSTANCE_UNKNOWN')
-    ? badRequest(error)
-    : error;
-}
+const asBadRequest = (unknown: DroverError) => (error: unknown) => {
+  throw DroverError.is(error, unknown.code) ? badRequest(unknown) : error;
+};
 
 function badRequest({ message }: DroverError): DroverError {
   return invalidRequest(message);
