@@ -1,4 +1,4 @@
-/** What a configuration still waits for before the first start of its instances, in words with the chain of waits. */
+/** The unmet waits of a configuration before the first start of its instances, in words, with the chain of waits. */
 import type { Configuration } from '../../../src/model/configuration.js';
 import { isMetBy, type Wait, waitText } from '../../../src/model/fields/waits-for.js';
 import { hasFinished, type InstanceRecord } from '../../../src/model/instance.js';
