@@ -297,9 +297,9 @@ export function withRest(record: InstanceRecord): InstanceRecord {
 }
 
 /**
- * True for an instance that is not static and has ended by itself: its program reported itself STOPPED, or
- * its restart policy does not start it again. A run of a job that was stopped counts, too. Nobody asked to keep it. It holds no port, and instance-cleanup
- * removes it in time.
+ * True for an instance that is not static and has ended by itself: its program reported itself STOPPED, or its restart
+ * policy does not start it again. A run of a job that was stopped counts, too. Nobody asked to keep it. It holds no port,
+ * and instance-cleanup removes it in time.
  */
 export function hasEndedByItself(record: InstanceRecord): boolean {
   if (record.static || record.desired.goal === 'remove' || !isAtRest(record)) return false;

@@ -1,7 +1,7 @@
 /**
- * The instance-cleanup controller: ends runs of jobs at their time-out; removes records of removed instances, of instances that ended by themselves, of old
- * ends, and of unused revisions. Keys: `instances/<id>`, `configurations/<name>` and `revisions/<hash>`, as in the
- * store, and `exits/` for all ends.
+ * The instance-cleanup controller: ends runs of jobs at their time-out; removes records of removed instances, of
+ * instances that ended by themselves, of old ends, and of unused revisions. Keys: `instances/<id>`,
+ * `configurations/<name>` and `revisions/<hash>`, as in the store, and `exits/` for all ends.
  */
 
 import { Conflict, type Reconciler } from '../../../src/loop/reconciler.js';

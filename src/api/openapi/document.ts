@@ -38,7 +38,7 @@ interface ApiDescription {
   readonly sockets: readonly SocketDescription[];
 }
 
-/** Returns the document as JSON. It takes tens of milliseconds. Throws when an operation has no name in `operation-ids.json`. */
+/** Returns the document as JSON, after tens of milliseconds. Throws when `operation-ids.json` lacks a name. */
 export function describeApi({ routes, sockets }: ApiDescription): string {
   const paths: ZodOpenApiPathsObject = {};
   for (const route of routes) {
