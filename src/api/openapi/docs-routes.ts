@@ -71,8 +71,7 @@ const PACKAGE_FILES: Readonly<Record<string, string>> = {
 /** The route of the description, under `/api`. The bytes are made with the first request and kept. */
 export function openApiRoute(describe: () => Promise<string>): Route {
   let bytes: Promise<Buffer> | undefined;
-  return defineRoute({
-    path: '/openapi.json',
+  return defineRoute('GET', '/openapi.json', {
     isOwn: true,
     scope: 'open',
     summary: 'This description of the API.',
@@ -99,8 +98,7 @@ export function docsRoutes(): readonly Route[] {
 }
 
 function pageRoute(path: string, type: string, send: (reply: FastifyReply) => MaybePromise<unknown>): Route {
-  return defineRoute({
-    path,
+  return defineRoute('GET', path, {
     scope: 'open',
     summary: 'The page that shows the description of the API.',
     answers: { 200: { description: 'a part of the page', contentType: type } },

@@ -10,8 +10,7 @@ const MAX_LIMIT = 1000;
 const DEADLINE_MS = 15_000;
 
 export const auditRoutes: readonly Route[] = [
-  defineRoute({
-    path: '/audit',
+  defineRoute('GET', '/audit', {
     scope: 'READ',
     summary:
       'The last entries of the audit trails of all masters, newest last. A `Warning` header names each master that did not answer.',

@@ -98,8 +98,7 @@ export function nodeStateOf(needs: Reads, node: NodeRecord): NodeState {
 }
 
 export const clusterRoutes: readonly Route[] = [
-  defineRoute({
-    path: '/cluster/nodes',
+  defineRoute('GET', '/cluster/nodes', {
     scope: 'READ',
     reach: 'filtered',
     summary: 'All nodes that the master knows, by id.',
@@ -121,8 +120,7 @@ export const clusterRoutes: readonly Route[] = [
         .map(([, { value }]) => summaryOf(needs, value));
     },
   }),
-  defineRoute({
-    path: '/cluster/nodes/:id',
+  defineRoute('GET', '/cluster/nodes/:id', {
     scope: 'READ',
     reach: 'filtered',
     summary: 'One node, with its instances, its capacity and its runtimes.',
@@ -144,9 +142,7 @@ export const clusterRoutes: readonly Route[] = [
     },
   }),
   // Refuses commands for nodes. Commands run on the serving node only, through `POST /commands/execute`.
-  defineRoute({
-    method: 'POST',
-    path: '/cluster/nodes/:id',
+  defineRoute('POST', '/cluster/nodes/:id', {
     scope: 'ALL',
     summary:
       'Not implemented for other nodes; refused for the serving node, which has POST /commands/execute.',
@@ -164,15 +160,13 @@ export const clusterRoutes: readonly Route[] = [
       );
     },
   }),
-  defineRoute({
-    path: '/cluster/status',
+  defineRoute('GET', '/cluster/status', {
     scope: 'READ',
     summary: 'Whether everything runs that should run, and if not, the reason.',
     answers: { 200: { description: 'the cluster as a whole', schema: clusterStatusSchema } },
     handle: (_call, needs) => clusterStatus(needs),
   }),
-  defineRoute({
-    path: '/cluster/configurations',
+  defineRoute('GET', '/cluster/configurations', {
     scope: 'READ',
     reach: 'filtered',
     summary: 'All configurations by name, with the number of their instances.',
@@ -182,8 +176,7 @@ export const clusterRoutes: readonly Route[] = [
         seesConfiguration(request, name),
       ),
   }),
-  defineRoute({
-    path: '/cluster/removed-configurations',
+  defineRoute('GET', '/cluster/removed-configurations', {
     scope: 'READ',
     reach: 'filtered',
     summary: 'Configurations that are gone but still have instances, by name.',

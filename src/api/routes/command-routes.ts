@@ -43,15 +43,13 @@ const completion = z.object({
 export type Candidates = z.output<typeof completion>;
 
 export const commandRoutes: readonly Route[] = [
-  defineRoute({
-    path: '/commands',
+  defineRoute('GET', '/commands', {
     scope: 'ALL',
     summary: 'All commands of the console, in the order of its help.',
     answers: { 200: { description: 'commands', schema: commandList } },
     handle: (_call, { commands }) => commands.list(),
   }),
-  defineRoute({
-    path: '/commands/completion',
+  defineRoute('GET', '/commands/completion', {
     scope: 'ALL',
     summary: 'Completes a line that is being typed for the console.',
     query: z.object({ line: z.string().describe('the line up to the cursor') }),
@@ -61,9 +59,7 @@ export const commandRoutes: readonly Route[] = [
       return { word, candidates };
     },
   }),
-  defineRoute({
-    method: 'POST',
-    path: '/commands/execute',
+  defineRoute('POST', '/commands/execute', {
     scope: 'ALL',
     summary: 'Runs a command of the console on the serving node.',
     body: commandBody,

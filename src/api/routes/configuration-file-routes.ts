@@ -36,16 +36,14 @@ export const configurationReloadSchema = z.object({
 export type ConfigurationReload = z.output<typeof configurationReloadSchema>;
 
 export const configurationFileRoutes: readonly Route[] = [
-  defineRoute({
-    path: '/schemas/configuration.json',
+  defineRoute('GET', '/schemas/configuration.json', {
     scope: 'READ',
     reach: 'filtered',
     summary: 'The JSON Schema of a configuration file, for editors.',
     answers: { 200: { description: 'the schema', schema: z.record(z.string(), z.unknown()) } },
     handle: () => configurationJsonSchema(),
   }),
-  defineRoute({
-    path: '/configuration-files',
+  defineRoute('GET', '/configuration-files', {
     scope: 'READ',
     reach: 'filtered',
     summary:
@@ -54,8 +52,7 @@ export const configurationFileRoutes: readonly Route[] = [
     handle: async ({ request }, needs) =>
       (await listConfigurationFiles(needs)).filter(({ name }) => seesConfiguration(request, name ?? '')),
   }),
-  defineRoute({
-    path: '/configuration-files/directory',
+  defineRoute('GET', '/configuration-files/directory', {
     scope: 'READ',
     reach: 'filtered',
     summary: 'The configurations directory of the master that answers, and how it stands in git.',
@@ -66,8 +63,7 @@ export const configurationFileRoutes: readonly Route[] = [
       return { ...directory, files };
     },
   }),
-  defineRoute({
-    path: '/configuration-files/commits/:commit',
+  defineRoute('GET', '/configuration-files/commits/:commit', {
     scope: 'READ',
     reach: 'filtered',
     summary: 'Whether all files of a commit of the directory are in force, or rolled out.',
@@ -84,8 +80,7 @@ export const configurationFileRoutes: readonly Route[] = [
       return { ...progress, files };
     },
   }),
-  defineRoute({
-    path: '/configuration-files/errors',
+  defineRoute('GET', '/configuration-files/errors', {
     scope: 'READ',
     reach: 'filtered',
     summary: 'Configuration files whose present content is not in force, with the reasons.',
@@ -97,8 +92,7 @@ export const configurationFileRoutes: readonly Route[] = [
         // it.
         .filter(({ name }) => seesConfiguration(request, name ?? '')),
   }),
-  defineRoute({
-    path: '/configuration-files/warnings',
+  defineRoute('GET', '/configuration-files/warnings', {
     scope: 'READ',
     reach: 'filtered',
     summary: 'Parts of valid configuration files that have no effect, such as unknown fields.',
@@ -106,9 +100,7 @@ export const configurationFileRoutes: readonly Route[] = [
     handle: ({ request }, { configurationFiles }) =>
       configurationFiles.warnings().filter(({ name }) => seesConfiguration(request, name)),
   }),
-  defineRoute({
-    method: 'POST',
-    path: '/configuration-files/reload',
+  defineRoute('POST', '/configuration-files/reload', {
     scope: 'CONFIGURE',
     summary: 'Reads all configuration files again, and tells what changed.',
     errors: ['DRV_STORE_WRITE_FAILED'],

@@ -52,8 +52,7 @@ const ROLLBACK = {
 };
 
 export const configurationHistoryRoutes: readonly Route[] = [
-  defineRoute({
-    path: '/configurations/:name/history',
+  defineRoute('GET', '/configurations/:name/history', {
     scope: 'READ',
     reach: 'configuration',
     summary: 'The last 10 contents of a configuration, the newest first.',
@@ -67,8 +66,7 @@ export const configurationHistoryRoutes: readonly Route[] = [
     },
     handle: ({ params }, needs) => configurationHistory(needs, params.name),
   }),
-  defineRoute({
-    path: '/configurations/:name/history/diff',
+  defineRoute('GET', '/configurations/:name/history/diff', {
     scope: 'READ',
     reach: 'configuration',
     summary: 'The differences between two contents of the history.',
@@ -82,9 +80,7 @@ export const configurationHistoryRoutes: readonly Route[] = [
     handle: ({ params, query, request }, needs) =>
       contentDiffOf(needs, params.name, { ...query, shown: shownTo(request, query.values === 'true') }),
   }),
-  defineRoute({
-    method: 'POST',
-    path: '/configurations/:name/rollback',
+  defineRoute('POST', '/configurations/:name/rollback', {
     scope: 'OPERATE',
     reach: 'configuration',
     summary: 'Brings an older content back and holds the content of the file back. The file is left alone.',
@@ -103,9 +99,7 @@ export const configurationHistoryRoutes: readonly Route[] = [
       return { name, to: number, revision, rollout: shown(needs, rollout) };
     },
   }),
-  defineRoute({
-    method: 'POST',
-    path: '/configurations/:name/rollback/file',
+  defineRoute('POST', '/configurations/:name/rollback/file', {
     scope: 'CONFIGURE',
     reach: 'configuration',
     summary: 'Writes an older content into the file, as a PUT of it would.',

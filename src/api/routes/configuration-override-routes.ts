@@ -18,8 +18,7 @@ export const reasonQuery = z.object({
 });
 
 export const configurationOverrideRoutes: readonly Route[] = [
-  defineRoute({
-    path: '/configuration-overrides',
+  defineRoute('GET', '/configuration-overrides', {
     scope: 'READ',
     reach: 'filtered',
     summary: 'What callers have changed of configurations whose files Drover does not write.',
@@ -31,9 +30,7 @@ export const configurationOverrideRoutes: readonly Route[] = [
         shown: shownTo(request, query.values === 'true'),
       }),
   }),
-  defineRoute({
-    method: 'POST',
-    path: '/configurations/:name/reset',
+  defineRoute('POST', '/configurations/:name/reset', {
     scope: 'CONFIGURE',
     reach: 'new-configuration',
     summary: 'Ends the override of one field, or all overrides: the file counts again.',

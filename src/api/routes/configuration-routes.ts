@@ -80,8 +80,7 @@ const batchOutcomeSchema = z.object({
 export type BatchOutcome = z.output<typeof batchOutcomeSchema>;
 
 export const configurationRoutes: readonly Route[] = [
-  defineRoute({
-    path: '/configurations',
+  defineRoute('GET', '/configurations', {
     scope: 'READ',
     reach: 'filtered',
     summary: 'All configurations, by name.',
@@ -92,8 +91,7 @@ export const configurationRoutes: readonly Route[] = [
         .sort(([a], [b]) => (a < b ? -1 : 1))
         .map(([, { value }]) => value.configuration),
   }),
-  defineRoute({
-    path: '/configurations/:name',
+  defineRoute('GET', '/configurations/:name', {
     scope: 'READ',
     reach: 'configuration',
     summary: 'One configuration.',
@@ -109,9 +107,7 @@ export const configurationRoutes: readonly Route[] = [
       return record.value.configuration;
     },
   }),
-  defineRoute({
-    method: 'PUT',
-    path: '/configurations/:name',
+  defineRoute('PUT', '/configurations/:name', {
     scope: 'CONFIGURE',
     reach: 'new-configuration',
     summary: 'Creates or replaces a configuration; Warning headers name the fields without effect.',
@@ -137,9 +133,7 @@ export const configurationRoutes: readonly Route[] = [
       sendNoContent(reply);
     },
   }),
-  defineRoute({
-    method: 'POST',
-    path: '/configurations/batch',
+  defineRoute('POST', '/configurations/batch', {
     scope: 'CONFIGURE',
     reach: 'filtered',
     summary: 'Writes and removes several configurations, each for itself, as PUT and DELETE do.',
@@ -182,9 +176,7 @@ export const configurationRoutes: readonly Route[] = [
       });
     },
   }),
-  defineRoute({
-    method: 'DELETE',
-    path: '/configurations/:name',
+  defineRoute('DELETE', '/configurations/:name', {
     scope: 'CONFIGURE',
     reach: 'configuration',
     summary: 'Removes a configuration; its instances stay as they are.',
@@ -202,8 +194,7 @@ export const configurationRoutes: readonly Route[] = [
       sendNoContent(reply);
     },
   }),
-  defineRoute({
-    path: '/configurations/:name/diff',
+  defineRoute('GET', '/configurations/:name/diff', {
     scope: 'READ',
     reach: 'configuration',
     summary: 'Compares the content in force with the present file, and with the contents of the instances.',
@@ -214,8 +205,7 @@ export const configurationRoutes: readonly Route[] = [
     handle: ({ params, query, request }, needs) =>
       diffOf(needs, params.name, shownTo(request, query.values === 'true')),
   }),
-  defineRoute({
-    path: '/configurations/:name/file',
+  defineRoute('GET', '/configurations/:name/file', {
     scope: 'READ',
     reach: 'configuration',
     summary: 'The content of a configuration as in its file, to be edited and written back.',
@@ -230,8 +220,7 @@ export const configurationRoutes: readonly Route[] = [
       return content;
     },
   }),
-  defineRoute({
-    path: '/configurations/:name/broken-file',
+  defineRoute('GET', '/configurations/:name/broken-file', {
     scope: 'READ',
     reach: 'configuration',
     summary: 'The text of a broken file of a configuration as it stands, to be mended and written back.',
@@ -245,9 +234,7 @@ export const configurationRoutes: readonly Route[] = [
       return broken;
     },
   }),
-  defineRoute({
-    method: 'POST',
-    path: '/configurations/:name/check',
+  defineRoute('POST', '/configurations/:name/check', {
     scope: 'PLAN',
     reach: 'new-configuration',
     summary: 'Judges a text that is being typed, with line and column of each fault. Writes nothing.',

@@ -18,8 +18,7 @@ const FILTERS = ['configuration', 'instance', 'node'] as const;
 const sinceSchema = wholeNumber(0, Number.MAX_SAFE_INTEGER).optional();
 
 export const eventRoutes: readonly Route[] = [
-  defineRoute({
-    path: '/events',
+  defineRoute('GET', '/events', {
     scope: 'READ',
     reach: 'filtered',
     summary: `What happened lately, newest last: the last ${MAX_EVENTS} events, equal ones folded into one.`,
@@ -49,9 +48,7 @@ export const eventRoutes: readonly Route[] = [
         .slice(-limit);
     },
   }),
-  defineRoute({
-    method: 'GET',
-    path: '/exits',
+  defineRoute('GET', '/exits', {
     scope: 'READ',
     reach: 'filtered',
     summary: `How instances ended that nobody asked to end, newest last: the last ${MOST_EXIT_RECORDS} of 7 days, also those of instances and nodes that are gone.`,
@@ -80,17 +77,13 @@ export const eventRoutes: readonly Route[] = [
         .map(([id, { value }]) => shownExit(id, value, lines));
     },
   }),
-  defineRoute({
-    method: 'GET',
-    path: '/webhooks',
+  defineRoute('GET', '/webhooks', {
     scope: 'READ',
     summary: 'The webhooks of the leader, and how far each has come.',
     answers: { 200: { description: 'webhooks', schema: z.array(shownWebhookSchema) } },
     handle: (_call, { webhooks }) => [...webhooks()],
   }),
-  defineRoute({
-    method: 'POST',
-    path: '/webhooks/:name/test',
+  defineRoute('POST', '/webhooks/:name/test', {
     scope: 'OPERATE',
     summary: 'Sends a notice of no event to the receiver of a webhook.',
     errors: ['DRV_WEBHOOK_UNKNOWN', 'DRV_WEBHOOK_FAILED'],

@@ -28,24 +28,20 @@ const commandAnswer = z.object({
 });
 
 export const extensionRoutes: readonly Route[] = [
-  defineRoute({
-    path: '/extensions',
+  defineRoute('GET', '/extensions', {
     scope: 'READ',
     summary: 'All extensions of the serving node, with what they add and whether they failed.',
     answers: { 200: { description: 'extensions', schema: z.array(extensionStatusSchema) } },
     handle: (_call, { extensions }) => extensions.list(),
   }),
-  defineRoute({
-    path: '/extensions/commands',
+  defineRoute('GET', '/extensions/commands', {
     scope: 'READ',
     summary: 'The commands that extensions of the serving node add.',
     answers: { 200: { description: 'commands', schema: z.array(extensionCommand) } },
     handle: (_call, { extensions }) =>
       extensions.commands().map(({ name, usage = '', description }) => ({ name, usage, description })),
   }),
-  defineRoute({
-    method: 'POST',
-    path: '/extensions/commands/:command',
+  defineRoute('POST', '/extensions/commands/:command', {
     scope: 'ALL',
     summary: 'Runs a command of an extension on the serving node, 55 s at most.',
     errors: ['DRV_COMMAND_UNKNOWN'],

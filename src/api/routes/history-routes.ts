@@ -13,8 +13,7 @@ const runsQuery = z.object({
 
 export const historyRoutes: readonly Route[] = [
   logSearchRoute,
-  defineRoute({
-    path: '/instances/:id/runs',
+  defineRoute('GET', '/instances/:id/runs', {
     scope: 'READ',
     reach: 'instance',
     summary: 'The last runs of an instance, with their ends, their usage and their last lines.',

@@ -64,8 +64,7 @@ export type CreatedJoinToken = z.output<typeof createdJoinTokenSchema>;
 const revokedJoinTokenSchema = z.object({ message: z.string(), id });
 
 export const joinTokenRoutes: readonly Route[] = [
-  defineRoute({
-    path: '/cluster/tokens',
+  defineRoute('GET', '/cluster/tokens', {
     scope: 'READ',
     summary: 'All join tokens, the oldest first, without their secrets.',
     answers: { 200: { description: 'join tokens', schema: z.array(joinTokenSchema) } },
@@ -77,9 +76,7 @@ export const joinTokenRoutes: readonly Route[] = [
         },
       ),
   }),
-  defineRoute({
-    method: 'POST',
-    path: '/cluster/tokens',
+  defineRoute('POST', '/cluster/tokens', {
     scope: 'ALL',
     summary: 'Makes a join token; only this answer shows it. Default: a day, and any number of nodes.',
     errors: ['DRV_STORE_WRITE_FAILED'],
@@ -100,9 +97,7 @@ export const joinTokenRoutes: readonly Route[] = [
       return { id, token, expiresAt, maxUses, master: hostPort(address, port), clusterName, asMaster };
     },
   }),
-  defineRoute({
-    method: 'DELETE',
-    path: '/cluster/tokens/:id',
+  defineRoute('DELETE', '/cluster/tokens/:id', {
     scope: 'ALL',
     summary: 'Ends a join token; nodes that joined with it stay.',
     errors: ['DRV_JOIN_TOKEN_UNKNOWN', 'DRV_STORE_WRITE_FAILED'],

@@ -73,8 +73,7 @@ const keyMessageSchema = z.object({ message: z.string(), label: z.string() });
 const keyParams = z.object({ label: z.string().describe('label of the key') });
 
 export const keyRoutes: readonly Route[] = [
-  defineRoute({
-    path: '/keys',
+  defineRoute('GET', '/keys', {
     scope: 'READ',
     summary: 'All keys of the API by label, tokens masked.',
     answers: { 200: { description: 'keys', schema: z.array(listedKeySchema) } },
@@ -83,9 +82,7 @@ export const keyRoutes: readonly Route[] = [
         .map(([, { value }]) => listed(value, clock.now()))
         .sort((a, b) => (a.label < b.label ? -1 : 1)),
   }),
-  defineRoute({
-    method: 'POST',
-    path: '/keys',
+  defineRoute('POST', '/keys', {
     scope: 'ALL',
     summary: 'Makes a key; only this answer shows its token.',
     errors: ['DRV_KEY_EXISTS', 'DRV_STORE_WRITE_FAILED'],
@@ -100,9 +97,7 @@ export const keyRoutes: readonly Route[] = [
       return { label, scope, configurations, from, expiresAt, token };
     },
   }),
-  defineRoute({
-    method: 'DELETE',
-    path: '/keys/:label',
+  defineRoute('DELETE', '/keys/:label', {
     scope: 'ALL',
     summary: 'Revokes a key at once; its open sockets are closed. The last key with scope ALL stays.',
     errors: ['DRV_KEY_UNKNOWN', 'DRV_STORE_WRITE_FAILED'],

@@ -56,9 +56,7 @@ const forgetQuery = z.object({
 });
 
 export const nodeOperationRoutes: readonly Route[] = [
-  defineRoute({
-    method: 'PUT',
-    path: '/cluster/nodes/:id/cordon',
+  defineRoute('PUT', '/cluster/nodes/:id/cordon', {
     scope: 'ALL',
     summary: 'Gives a node no new instances; its present instances stay.',
     errors: ['DRV_NODE_UNKNOWN', 'DRV_STORE_WRITE_FAILED'],
@@ -69,9 +67,7 @@ export const nodeOperationRoutes: readonly Route[] = [
       return { message: `node ${id} is cordoned: it gets no new instances`, nodeId: id };
     },
   }),
-  defineRoute({
-    method: 'DELETE',
-    path: '/cluster/nodes/:id/cordon',
+  defineRoute('DELETE', '/cluster/nodes/:id/cordon', {
     scope: 'ALL',
     summary: 'Gives a node instances again, and ends its drain.',
     errors: ['DRV_NODE_UNKNOWN', 'DRV_STORE_WRITE_FAILED'],
@@ -82,9 +78,7 @@ export const nodeOperationRoutes: readonly Route[] = [
       return { message: `node ${id} gets instances again`, nodeId: id };
     },
   }),
-  defineRoute({
-    method: 'PUT',
-    path: '/cluster/nodes/:id/drain',
+  defineRoute('PUT', '/cluster/nodes/:id/drain', {
     scope: 'ALL',
     summary:
       'Cordons a node and moves its instances to other nodes; static instances stay. A second call sets another deadline.',
@@ -102,9 +96,7 @@ export const nodeOperationRoutes: readonly Route[] = [
       return { nodeId: id, drain: drainOf(id) ?? null };
     },
   }),
-  defineRoute({
-    method: 'DELETE',
-    path: '/cluster/nodes/:id',
+  defineRoute('DELETE', '/cluster/nodes/:id', {
     scope: 'ALL',
     summary: 'Removes a node that is gone, and its instances; revokes its credential and its join token.',
     errors: ['DRV_NODE_UNKNOWN', 'DRV_NODE_IN_USE', 'DRV_STORE_WRITE_FAILED'],

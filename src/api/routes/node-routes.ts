@@ -53,8 +53,7 @@ export function pingAnswer(
 export function metricsRoute({ configuration, metrics, clock }: ApiDependencies): Route {
   const all = keptFor(KEPT_MS, clock, () => metrics.exposition());
   const open = keptFor(KEPT_MS, clock, () => metrics.openExposition());
-  return defineRoute({
-    path: '/metrics',
+  return defineRoute('GET', '/metrics', {
     isOwn: true,
     scope: configuration.metricsNeedKey ? 'PUBLIC' : 'open',
     reach: 'filtered',
@@ -97,8 +96,7 @@ function keptFor<T>(
   };
 }
 
-export const pingRoute = defineRoute({
-  path: '/ping',
+export const pingRoute = defineRoute('GET', '/ping', {
   isOwn: true,
   scope: 'open',
   summary: 'Says that this node serves.',
@@ -111,8 +109,7 @@ export const pingRoute = defineRoute({
 
 /** The routes of the serving node, beside `/ping` and `/metrics`. */
 export const nodeRoutes: readonly Route[] = [
-  defineRoute({
-    path: '/node',
+  defineRoute('GET', '/node', {
     isOwn: true,
     scope: 'READ',
     summary: 'Load and memory of the serving node.',
@@ -123,8 +120,7 @@ export const nodeRoutes: readonly Route[] = [
       systemStats: await readSystemStats(version),
     }),
   }),
-  defineRoute({
-    path: '/node/config',
+  defineRoute('GET', '/node/config', {
     isOwn: true,
     scope: 'READ',
     summary: 'The main configuration of the serving node, without its secrets.',
@@ -134,9 +130,7 @@ export const nodeRoutes: readonly Route[] = [
       ...(configuration.joinToken !== undefined && { joinToken: '***' }),
     }),
   }),
-  defineRoute({
-    method: 'POST',
-    path: '/node/reload',
+  defineRoute('POST', '/node/reload', {
     isOwn: true,
     scope: 'ALL',
     summary: 'Not implemented.',
@@ -149,9 +143,7 @@ export const nodeRoutes: readonly Route[] = [
         'reloading a node is not implemented: configuration files are watched and need none; restart Drover for config.json',
       ),
   }),
-  defineRoute({
-    method: 'POST',
-    path: '/node/stop',
+  defineRoute('POST', '/node/stop', {
     isOwn: true,
     scope: 'ALL',
     summary: 'Ends Drover on the serving node as SIGTERM does, after this answer; instances go on running.',

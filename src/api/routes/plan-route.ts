@@ -38,9 +38,7 @@ const orderSchema = z.object({
 });
 
 export const planRoutes: readonly Route[] = [
-  defineRoute({
-    method: 'POST',
-    path: '/plan',
+  defineRoute('POST', '/plan', {
     scope: 'PLAN',
     reach: 'filtered',
     summary:

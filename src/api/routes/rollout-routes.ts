@@ -23,8 +23,7 @@ const SUMMARIES: Readonly<Record<RolloutAction, string>> = {
 };
 
 export const rolloutRoutes: readonly Route[] = [
-  defineRoute({
-    path: '/rollouts',
+  defineRoute('GET', '/rollouts', {
     scope: 'READ',
     reach: 'filtered',
     summary: 'The latest rollout of each configuration that has had one, by name.',
@@ -32,8 +31,7 @@ export const rolloutRoutes: readonly Route[] = [
     handle: ({ request }, needs) =>
       listRollouts(needs).filter(({ configurationName }) => seesConfiguration(request, configurationName)),
   }),
-  defineRoute({
-    path: '/rollouts/:name',
+  defineRoute('GET', '/rollouts/:name', {
     scope: 'READ',
     reach: 'configuration',
     summary: 'The latest rollout of a configuration.',
@@ -43,9 +41,7 @@ export const rolloutRoutes: readonly Route[] = [
     handle: ({ params }, needs) => requireRollout(needs, params.name),
   }),
   ...ROLLOUT_ACTIONS.map((action) =>
-    defineRoute({
-      method: 'POST',
-      path: `/rollouts/:name/${action}`,
+    defineRoute('POST', `/rollouts/:name/${action}`, {
       scope: 'OPERATE',
       reach: 'configuration',
       summary: SUMMARIES[action],
@@ -62,9 +58,7 @@ export const rolloutRoutes: readonly Route[] = [
         shown(needs, await needs.rolloutWrites[action](params.name, callerOf(request))),
     }),
   ),
-  defineRoute({
-    method: 'POST',
-    path: '/configurations/:name/restart',
+  defineRoute('POST', '/configurations/:name/restart', {
     scope: 'OPERATE',
     reach: 'configuration',
     summary: 'Makes all instances anew from the same content, step by step, as a rollout does.',

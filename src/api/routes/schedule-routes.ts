@@ -10,9 +10,7 @@ const schedules = { description: 'schedules', schema: z.array(shownScheduleSchem
 const shared = { scope: 'OPERATE', reach: 'configuration' } as const;
 
 export const scheduleRoutes: readonly Route[] = [
-  defineRoute({
-    method: 'GET',
-    path: '/schedules',
+  defineRoute('GET', '/schedules', {
     scope: 'READ',
     reach: 'filtered',
     summary:
@@ -23,10 +21,8 @@ export const scheduleRoutes: readonly Route[] = [
         seesConfiguration(request, name) ? schedulesOf(needs, name) : [],
       ),
   }),
-  defineRoute({
+  defineRoute('POST', '/configurations/:name/schedules/:schedule/:action', {
     ...shared,
-    method: 'POST',
-    path: '/configurations/:name/schedules/:schedule/:action',
     summary:
       'Acts on a schedule now, skips its next due time, pauses it, or resumes it and takes a skip back.',
     errors: [

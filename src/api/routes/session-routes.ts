@@ -83,8 +83,7 @@ const sessionParams = z.object({
 });
 
 export const sessionRoutes: readonly Route[] = [
-  defineRoute({
-    path: '/whoami',
+  defineRoute('GET', '/whoami', {
     scope: 'READ',
     reach: 'filtered',
     summary: 'The rights of the key or session of this call, and the cluster that answers.',
@@ -104,8 +103,7 @@ export const sessionRoutes: readonly Route[] = [
       };
     },
   }),
-  defineRoute({
-    path: '/sessions',
+  defineRoute('GET', '/sessions', {
     scope: 'READ',
     reach: 'filtered',
     summary:
@@ -127,9 +125,7 @@ export const sessionRoutes: readonly Route[] = [
         .sort((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1));
     },
   }),
-  defineRoute({
-    method: 'POST',
-    path: '/sessions',
+  defineRoute('POST', '/sessions', {
     scope: 'READ',
     reach: 'filtered',
     summary: 'Makes a session of the key of this call; only this answer shows its token.',
@@ -143,9 +139,7 @@ export const sessionRoutes: readonly Route[] = [
       return created;
     },
   }),
-  defineRoute({
-    method: 'DELETE',
-    path: '/sessions/:id',
+  defineRoute('DELETE', '/sessions/:id', {
     scope: 'READ',
     reach: 'filtered',
     summary: 'Ends a session at once; its open sockets are closed. With `current`: signs out.',

@@ -57,8 +57,7 @@ const removedFile = z.object({ message, ...templateName, path });
 const ifMatch = preconditionHeaders.pick({ 'If-Match': true });
 
 export const templateFileRoutes: readonly Route[] = [
-  defineRoute({
-    path: '/templates/:group/:name/files',
+  defineRoute('GET', '/templates/:group/:name/files', {
     scope: 'READ',
     summary: 'The files of a template, by path.',
     errors: ['DRV_TEMPLATE_UNKNOWN', 'DRV_TEMPLATE_UNSAFE', 'DRV_PATH_UNSAFE'],
@@ -70,8 +69,7 @@ export const templateFileRoutes: readonly Route[] = [
       files: await templates.listFiles(group, name),
     }),
   }),
-  defineRoute({
-    path: FILE_PATH,
+  defineRoute('GET', FILE_PATH, {
     scope: 'READ',
     summary: 'The content of a file, byte for byte.',
     errors: ['DRV_TEMPLATE_FILE_UNKNOWN', 'DRV_TEMPLATE_UNSAFE', 'DRV_PATH_UNSAFE'],
@@ -88,9 +86,7 @@ export const templateFileRoutes: readonly Route[] = [
       return reply.send(Readable.from([]));
     },
   }),
-  defineRoute({
-    method: 'POST',
-    path: FILE_PATH,
+  defineRoute('POST', FILE_PATH, {
     scope: 'CONFIGURE',
     summary:
       'Creates a file with the bytes of the body, whatever its content type. Makes directories and template as needed.',
@@ -106,9 +102,7 @@ export const templateFileRoutes: readonly Route[] = [
       return { message: withNote(`file created: ${bytes} bytes`, { note }), group, name, path, bytes };
     },
   }),
-  defineRoute({
-    method: 'PATCH',
-    path: FILE_PATH,
+  defineRoute('PATCH', FILE_PATH, {
     scope: 'CONFIGURE',
     summary:
       'Replaces the content of a file by the bytes of the body, wholly or not at all, whatever its content type.',
@@ -125,9 +119,7 @@ export const templateFileRoutes: readonly Route[] = [
       return { message: withNote(`file replaced: ${bytes} bytes`, { note }), group, name, path, bytes };
     },
   }),
-  defineRoute({
-    method: 'DELETE',
-    path: FILE_PATH,
+  defineRoute('DELETE', FILE_PATH, {
     scope: 'CONFIGURE',
     summary: 'Deletes a file, and the directories that this leaves empty; the template itself stays.',
     errors: ['DRV_TEMPLATE_FILE_UNKNOWN', 'DRV_TEMPLATE_FILE_CHANGED', ...CHANGE_ERRORS],

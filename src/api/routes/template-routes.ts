@@ -75,8 +75,7 @@ const clusterSyncAnswer = z.object({
 export type BegunSync = z.output<typeof clusterSyncAnswer>;
 
 export const templateRoutes: readonly Route[] = [
-  defineRoute({
-    path: '/templates',
+  defineRoute('GET', '/templates', {
     scope: 'READ',
     summary: 'All local templates, by group.',
     answers: { 200: { description: 'groups with their templates, both in order', schema: templateGroups } },
@@ -88,8 +87,7 @@ export const templateRoutes: readonly Route[] = [
       }));
     },
   }),
-  defineRoute({
-    path: '/templates/:group/:name',
+  defineRoute('GET', '/templates/:group/:name', {
     scope: 'READ',
     summary: 'The path of a template, and whether it exists.',
     errors: ['DRV_PATH_UNSAFE'],
@@ -101,8 +99,7 @@ export const templateRoutes: readonly Route[] = [
       ...(await templates.details(group, name)),
     }),
   }),
-  defineRoute({
-    path: '/templates/:group/:name/users',
+  defineRoute('GET', '/templates/:group/:name/users', {
     scope: 'READ',
     summary: 'The configurations that may install a template. The template need not exist.',
     params: templateParams,
@@ -114,9 +111,7 @@ export const templateRoutes: readonly Route[] = [
         .sort(),
   }),
   ...templateFileRoutes,
-  defineRoute({
-    method: 'POST',
-    path: '/templates/:group/:name/export',
+  defineRoute('POST', '/templates/:group/:name/export', {
     scope: 'READ',
     summary: 'The whole template as a zip, or a part of it; equal trees make equal zips.',
     errors: ['DRV_TEMPLATE_UNKNOWN', 'DRV_TEMPLATE_FILE_UNKNOWN', 'DRV_TEMPLATE_UNSAFE', 'DRV_PATH_UNSAFE'],
@@ -131,9 +126,7 @@ export const templateRoutes: readonly Route[] = [
       return reply.type('application/zip').send(zip);
     },
   }),
-  defineRoute({
-    method: 'POST',
-    path: '/templates/:group/:name/import',
+  defineRoute('POST', '/templates/:group/:name/import', {
     scope: 'CONFIGURE',
     summary:
       'Unpacks a zip into the template, wholly or not at all: its files replace files of the same path, other files stay.',
@@ -149,9 +142,7 @@ export const templateRoutes: readonly Route[] = [
       return { message, group, name, files, bytes };
     },
   }),
-  defineRoute({
-    method: 'POST',
-    path: '/templates/:group/:name/sync',
+  defineRoute('POST', '/templates/:group/:name/sync', {
     scope: 'CONFIGURE',
     summary: 'Replaces the local template by the latest version at a storage provider.',
     errors: [
@@ -171,9 +162,7 @@ export const templateRoutes: readonly Route[] = [
       return { message, group, name, storage, files, bytes, digest };
     },
   }),
-  defineRoute({
-    method: 'POST',
-    path: '/templates/sync',
+  defineRoute('POST', '/templates/sync', {
     scope: 'CONFIGURE',
     summary: 'Makes every connected node fetch templates before it needs them. No body means all templates.',
     body: clusterSyncBody,
@@ -190,8 +179,7 @@ export const templateRoutes: readonly Route[] = [
       return { message: templates.length === 0 ? 'no template matches' : message, pattern, templates, nodes };
     },
   }),
-  defineRoute({
-    path: '/templates/sync',
+  defineRoute('GET', '/templates/sync', {
     scope: 'READ',
     summary: 'The latest sync to the cluster, node by node.',
     errors: ['DRV_TEMPLATE_UNKNOWN'],

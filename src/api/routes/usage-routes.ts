@@ -47,9 +47,7 @@ const usageSchema = z.object({
 export type ShownUsage = z.output<typeof usageSchema>;
 
 export const usageRoutes: readonly Route[] = [
-  defineRoute({
-    method: 'GET',
-    path: '/usage',
+  defineRoute('GET', '/usage', {
     scope: 'READ',
     reach: 'filtered',
     summary: 'CPU, memory, players and restarts over up to a day: the sum, or by configuration or instance.',
@@ -80,9 +78,7 @@ export const usageRoutes: readonly Route[] = [
       });
     },
   }),
-  defineRoute({
-    method: 'GET',
-    path: '/instances/:id/usage',
+  defineRoute('GET', '/instances/:id/usage', {
     scope: 'READ',
     reach: 'instance',
     summary: 'CPU, memory and players of an instance over the last half hour, as its node kept them.',

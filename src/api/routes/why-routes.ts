@@ -16,8 +16,7 @@ const nameParams = z.object({
 const nodeParams = z.object({ id: z.string().describe('node id') });
 
 export const whyRoutes: readonly Route[] = [
-  defineRoute({
-    path: '/instances/:id/why',
+  defineRoute('GET', '/instances/:id/why', {
     scope: 'READ',
     reach: 'instance',
     summary: 'Why an instance is as it is: desired against actual, what happens next, and what to do.',
@@ -26,8 +25,7 @@ export const whyRoutes: readonly Route[] = [
     answers: { 200: { description: 'the explanation', schema: instanceExplanationSchema } },
     handle: ({ params }, { explainer }) => explainer.instance(params.id),
   }),
-  defineRoute({
-    path: '/configurations/:name/why',
+  defineRoute('GET', '/configurations/:name/why', {
     scope: 'READ',
     reach: 'configuration',
     summary: 'Why a configuration stands as it does: its file, its instances, and where one more would fit.',
@@ -36,8 +34,7 @@ export const whyRoutes: readonly Route[] = [
     answers: { 200: { description: 'the explanation', schema: configurationExplanationSchema } },
     handle: ({ params }, { explainer }) => explainer.configuration(params.name),
   }),
-  defineRoute({
-    path: '/cluster/nodes/:id/why',
+  defineRoute('GET', '/cluster/nodes/:id/why', {
     scope: 'READ',
     summary: 'Why a node stands as it does: whether it is there, and which of its instances are not well.',
     errors: ['DRV_NODE_UNKNOWN'],

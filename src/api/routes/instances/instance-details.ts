@@ -59,8 +59,7 @@ export const instanceDetailsSchema = instanceInfoSchema.extend({
 });
 export type InstanceDetails = z.output<typeof instanceDetailsSchema>;
 
-export const instanceDetailsRoute = defineRoute({
-  path: '/instances/:id/details',
+export const instanceDetailsRoute = defineRoute('GET', '/instances/:id/details', {
   scope: 'READ',
   reach: 'instance',
   summary: 'One instance with its desired state, its templates and its present usage.',

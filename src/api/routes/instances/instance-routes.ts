@@ -40,17 +40,14 @@ import { logRoute } from './log-routes.js';
 import { updateRoute } from './update-route.js';
 
 export const instanceRoutes: readonly Route[] = [
-  defineRoute({
-    path: '/instances',
+  defineRoute('GET', '/instances', {
     scope: 'READ',
     reach: 'filtered',
     summary: 'All instances, oldest first.',
     answers: { 200: { description: 'instances', schema: instanceList } },
     handle: ({ request }, { view }, reply) => sendEncoded(reply, view.list(accessOf(request))),
   }),
-  defineRoute({
-    method: 'POST',
-    path: '/instances',
+  defineRoute('POST', '/instances', {
     scope: 'OPERATE',
     reach: 'filtered',
     summary: 'Makes an instance of a configuration.',
@@ -69,9 +66,7 @@ export const instanceRoutes: readonly Route[] = [
       return toInstanceInfo(record);
     },
   }),
-  defineRoute({
-    method: 'POST',
-    path: '/configurations/:name/run',
+  defineRoute('POST', '/configurations/:name/run', {
     scope: 'OPERATE',
     reach: 'configuration',
     summary: 'Starts a run of a job; with a `key` of before, it answers with the run of before.',
@@ -86,8 +81,7 @@ export const instanceRoutes: readonly Route[] = [
       return toInstanceInfo(record);
     },
   }),
-  defineRoute({
-    path: '/instances/:id',
+  defineRoute('GET', '/instances/:id', {
     scope: 'READ',
     reach: 'instance',
     summary: 'One instance.',
@@ -101,9 +95,7 @@ export const instanceRoutes: readonly Route[] = [
     },
   }),
   instanceDetailsRoute,
-  defineRoute({
-    method: 'DELETE',
-    path: '/instances/:id',
+  defineRoute('DELETE', '/instances/:id', {
     scope: 'OPERATE',
     reach: 'instance',
     summary:
@@ -125,9 +117,7 @@ export const instanceRoutes: readonly Route[] = [
     },
   }),
   logRoute,
-  defineRoute({
-    method: 'PUT',
-    path: '/instances/:id/state',
+  defineRoute('PUT', '/instances/:id/state', {
     scope: 'instance-or-OPERATE',
     reach: 'instance',
     summary: 'Records what an app or tool reports of an instance.',
@@ -144,9 +134,7 @@ export const instanceRoutes: readonly Route[] = [
       return toInstanceInfo(record);
     },
   }),
-  defineRoute({
-    method: 'PATCH',
-    path: '/instances/:id/lifecycle',
+  defineRoute('PATCH', '/instances/:id/lifecycle', {
     scope: 'OPERATE',
     reach: 'bad-instance',
     summary: 'Starts, stops or restarts an instance; its record is kept.',
@@ -161,9 +149,7 @@ export const instanceRoutes: readonly Route[] = [
   }),
   updateRoute,
   executeRoute('/instances/:id/execute', 'Writes a command to the standard input of the process.'),
-  defineRoute({
-    method: 'POST',
-    path: '/instances/:id/signal',
+  defineRoute('POST', '/instances/:id/signal', {
     scope: 'OPERATE',
     reach: 'instance',
     summary:
@@ -190,9 +176,7 @@ export const instanceRoutes: readonly Route[] = [
  * The API contract does not list them.
  */
 export const pluginRoutes: readonly Route[] = [
-  defineRoute({
-    method: 'POST',
-    path: '/instances/:id/stop',
+  defineRoute('POST', '/instances/:id/stop', {
     scope: 'OPERATE',
     reach: 'instance',
     summary: 'Another name for lifecycle with target stop, for existing plugins. Any body is ignored.',
@@ -206,9 +190,7 @@ export const pluginRoutes: readonly Route[] = [
 
 /** The route of `execute`, under the given path. */
 function executeRoute(path: string, summary: string): Route {
-  return defineRoute({
-    method: 'POST',
-    path,
+  return defineRoute('POST', path, {
     scope: 'OPERATE',
     reach: 'instance',
     summary,

@@ -35,8 +35,7 @@ const adoptBody = z.object({
 const directoryParams = z.object({ id: z.string().describe('name of the directory') });
 
 export const leftDirectoryRoutes: readonly Route[] = [
-  defineRoute({
-    path: '/cluster/left-directories',
+  defineRoute('GET', '/cluster/left-directories', {
     scope: 'READ',
     reach: 'filtered',
     summary: 'Directories of static instances that are gone, on all nodes.',
@@ -45,9 +44,7 @@ export const leftDirectoryRoutes: readonly Route[] = [
     },
     handle: ({ request }, needs) => ask(needs, request),
   }),
-  defineRoute({
-    method: 'POST',
-    path: '/cluster/left-directories/:id/adopt',
+  defineRoute('POST', '/cluster/left-directories/:id/adopt', {
     scope: 'OPERATE',
     reach: 'filtered',
     summary:

@@ -34,8 +34,7 @@ export const instanceLogSchema = z.object({
 });
 export type InstanceLog = z.output<typeof instanceLogSchema>;
 
-export const logRoute = defineRoute({
-  path: '/instances/:id/logs',
+export const logRoute = defineRoute('GET', '/instances/:id/logs', {
   scope: 'READ',
   reach: 'instance',
   summary: 'The last lines of the output, or of a part of it.',
@@ -98,8 +97,7 @@ const foundSchema = z.object({
 });
 export type FoundInLog = z.output<typeof foundSchema>;
 
-export const logSearchRoute = defineRoute({
-  path: '/instances/:id/logs/search',
+export const logSearchRoute = defineRoute('GET', '/instances/:id/logs/search', {
   scope: 'READ',
   reach: 'instance',
   summary: 'Searches the log of an instance from its end, a part with each call.',

@@ -29,9 +29,7 @@ const updatedInstanceSchema = z.object({
 });
 export type UpdatedInstance = z.output<typeof updatedInstanceSchema>;
 
-export const updateRoute = defineRoute({
-  method: 'POST',
-  path: '/instances/:id/update',
+export const updateRoute = defineRoute('POST', '/instances/:id/update', {
   scope: 'OPERATE',
   reach: 'instance',
   summary:
