@@ -82,7 +82,10 @@ export interface EndpointDescription {
   readonly scope: Scope;
   readonly reach?: Reach;
   readonly summary: string;
-  /** The errors of this endpoint, beside those of every endpoint (a bad request, no key, too many calls, not ready). */
+  /**
+   * The errors of this endpoint, beside those of every endpoint (a bad request, no key, too many calls, not ready) and of
+   * its `reach` (no such instance or configuration).
+   */
   readonly errors?: readonly ErrorCode[];
   /** The schemas of parameters and query. Absent: the endpoint does not look at them. */
   readonly params?: z.ZodType;
@@ -147,6 +150,11 @@ interface RouteSpec<P, Q, B> extends Omit<RouteDescription, 'method' | 'path'> {
   readonly answerStream?: true;
   /** Returns the value to answer with as JSON, or undefined when it has answered through `reply`. */
   handle(call: RouteCall<P, Q, B>, needs: RouteNeeds, reply: FastifyReply): MaybePromise<unknown>;
+}
+
+/** The answers of a route whose only success is a 200 with JSON. */
+export function jsonAnswer(description: string, schema: z.ZodType): RouteDescription['answers'] {
+  return { 200: { description, schema } };
 }
 
 /** Binds a handler to its method, path and schemas, and hides their types, so that all routes fit into one table. */

@@ -9,7 +9,7 @@ import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
 import type { MaybePromise } from '../../loop/maybe-promise.js';
 import { sendEncoded } from '../http/json-reply.js';
-import { defineRoute, type Route } from '../http/route.js';
+import { defineRoute, jsonAnswer, type Route } from '../http/route.js';
 
 const CACHE = 'public, max-age=3600';
 const HTML_TYPE = 'text/html; charset=utf-8';
@@ -75,9 +75,7 @@ export function openApiRoute(describe: () => Promise<string>): Route {
     isOwn: true,
     scope: 'open',
     summary: 'This description of the API.',
-    answers: {
-      200: { description: 'an OpenAPI 3.1 document', schema: z.looseObject({ openapi: z.string() }) },
-    },
+    answers: jsonAnswer('an OpenAPI 3.1 document', z.looseObject({ openapi: z.string() })),
     handle: async (_call, _needs, reply) => {
       bytes ??= describe().then((text) => Buffer.from(text));
       sendEncoded(reply, [await bytes]);

@@ -29,7 +29,7 @@ import {
 } from '../../operations/configuration-list.js';
 import type { Reads } from '../../operations/reads.js';
 import { accessOf, seesConfiguration } from '../gate/auth.js';
-import { defineRoute, flag, type Route } from '../http/route.js';
+import { defineRoute, flag, jsonAnswer, type Route } from '../http/route.js';
 
 const BYTES_PER_MB = 1024 * 1024;
 
@@ -103,12 +103,10 @@ export const clusterRoutes: readonly Route[] = [
     reach: 'filtered',
     summary: 'All nodes that the master knows, by id.',
     query: listQuery,
-    answers: {
-      200: {
-        description: 'nodes; with `details=true` everything that `cluster nodes` shows',
-        schema: z.array(z.union([listedNodeSchema, summarySchema])),
-      },
-    },
+    answers: jsonAnswer(
+      'nodes; with `details=true` everything that `cluster nodes` shows',
+      z.array(z.union([listedNodeSchema, summarySchema])),
+    ),
     handle: ({ query, request }, needs) => {
       if (query.details === 'true')
         return listNodes(needs, (name) => seesConfiguration(request, name)).map((node) => ({
@@ -126,7 +124,7 @@ export const clusterRoutes: readonly Route[] = [
     summary: 'One node, with its instances, its capacity and its runtimes.',
     errors: ['DRV_NODE_UNKNOWN'],
     params: nodeParams,
-    answers: { 200: { description: 'the node', schema: detailSchema } },
+    answers: jsonAnswer('the node', detailSchema),
     handle: ({ params: { id }, request }, needs): z.output<typeof detailSchema> => {
       const node = needs.nodes.get(id)?.value;
       if (node === undefined) throw unknownNode(id);
@@ -163,14 +161,14 @@ export const clusterRoutes: readonly Route[] = [
   defineRoute('GET', '/cluster/status', {
     scope: 'READ',
     summary: 'Whether everything runs that should run, and if not, the reason.',
-    answers: { 200: { description: 'the cluster as a whole', schema: clusterStatusSchema } },
+    answers: jsonAnswer('the cluster as a whole', clusterStatusSchema),
     handle: (_call, needs) => clusterStatus(needs),
   }),
   defineRoute('GET', '/cluster/configurations', {
     scope: 'READ',
     reach: 'filtered',
     summary: 'All configurations by name, with the number of their instances.',
-    answers: { 200: { description: 'configurations', schema: z.array(configurationSummarySchema) } },
+    answers: jsonAnswer('configurations', z.array(configurationSummarySchema)),
     handle: async ({ request }, needs) =>
       listConfigurations(needs, (await needs.configurationFiles.inGit()).files).filter(({ name }) =>
         seesConfiguration(request, name),
@@ -180,12 +178,7 @@ export const clusterRoutes: readonly Route[] = [
     scope: 'READ',
     reach: 'filtered',
     summary: 'Configurations that are gone but still have instances, by name.',
-    answers: {
-      200: {
-        description: 'names, with the number of instances left',
-        schema: z.array(removedConfigurationSchema),
-      },
-    },
+    answers: jsonAnswer('names, with the number of instances left', z.array(removedConfigurationSchema)),
     handle: ({ request }, needs) => listRemoved(needs).filter(({ name }) => seesConfiguration(request, name)),
   }),
 ];

@@ -4,7 +4,7 @@ import { nameSchema } from '../../model/names.js';
 import { listedOverridesSchema, listOverrides } from '../../operations/configuration-overrides.js';
 import { callerOf, seesConfiguration } from '../gate/auth.js';
 import { shownTo, valuesQuery } from '../gate/shown-values.js';
-import { defineRoute, type Route } from '../http/route.js';
+import { defineRoute, jsonAnswer, type Route } from '../http/route.js';
 
 /** The query of each route that makes an override. */
 export const reasonQuery = z.object({
@@ -23,7 +23,7 @@ export const configurationOverrideRoutes: readonly Route[] = [
     reach: 'filtered',
     summary: 'What callers have changed of configurations whose files Drover does not write.',
     query: valuesQuery,
-    answers: { 200: { description: 'the overrides', schema: listedOverridesSchema } },
+    answers: jsonAnswer('the overrides', listedOverridesSchema),
     handle: ({ query, request }, needs) =>
       listOverrides(needs, {
         sees: (name) => seesConfiguration(request, name),
@@ -39,7 +39,7 @@ export const configurationOverrideRoutes: readonly Route[] = [
     body: z.strictObject({
       field: z.string().optional().describe('such as `minimumServiceCount`; default: all overrides'),
     }),
-    answers: { 200: { description: 'the overrides that are left of it', schema: listedOverridesSchema } },
+    answers: jsonAnswer('the overrides that are left of it', listedOverridesSchema),
     handle: async ({ params: { name }, body, request }, needs) => {
       await needs.configurationFiles.reset(name, body.field, { key: callerOf(request) });
       return listOverrides(needs, { sees: (one) => one === name, shown: 'none' });

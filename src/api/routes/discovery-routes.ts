@@ -93,7 +93,6 @@ export const discoveryRoutes: readonly Route[] = [
     reach: 'configuration',
     summary: 'The addresses at which a configuration serves, a line each.',
     headers,
-    errors: ['DRV_CONFIGURATION_UNKNOWN'],
     params: z.object({ name: nameSchema.describe('name of the configuration') }),
     answers: { 200: { description: 'lines `host:port`', contentType: 'text/plain' }, 304: unchanged },
     handle: ({ params: { name }, request }, needs, reply) => {

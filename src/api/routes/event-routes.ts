@@ -12,7 +12,7 @@ import { EXIT_CAUSES, MOST_EXIT_LINES } from '../../model/plain/command-limits.j
 import { shownWebhookSchema } from '../../model/webhook.js';
 import { accessOf, callerOf } from '../gate/auth.js';
 import { sendNoContent } from '../http/json-reply.js';
-import { defineRoute, type Route, wholeNumber } from '../http/route.js';
+import { defineRoute, jsonAnswer, type Route, wholeNumber } from '../http/route.js';
 
 const FILTERS = ['configuration', 'instance', 'node'] as const;
 const sinceSchema = wholeNumber(0, Number.MAX_SAFE_INTEGER).optional();
@@ -28,7 +28,7 @@ export const eventRoutes: readonly Route[] = [
       since: sinceSchema.describe('only events that happened at or after this time, Unix milliseconds'),
       limit: wholeNumber(1, MAX_EVENTS).default(MAX_EVENTS).describe('the newest of them'),
     }),
-    answers: { 200: { description: 'events', schema: z.array(shownEventSchema) } },
+    answers: jsonAnswer('events', z.array(shownEventSchema)),
     handle: ({ query, request }, { events }) => {
       const { configuration, node, since = 0, limit } = query;
       const access = accessOf(request);
@@ -61,7 +61,7 @@ export const eventRoutes: readonly Route[] = [
       limit: wholeNumber(1, MOST_EXIT_RECORDS).default(100).describe('the newest of them'),
       lines: wholeNumber(0, MOST_EXIT_LINES).default(MOST_EXIT_LINES).describe('last lines of each'),
     }),
-    answers: { 200: { description: 'ends', schema: z.array(shownExitSchema) } },
+    answers: jsonAnswer('ends', z.array(shownExitSchema)),
     handle: ({ query, request }, { exits }) => {
       const { since = 0, limit, lines, cause, ...wanted } = query;
       const access = accessOf(request);
@@ -80,7 +80,7 @@ export const eventRoutes: readonly Route[] = [
   defineRoute('GET', '/webhooks', {
     scope: 'READ',
     summary: 'The webhooks of the leader, and how far each has come.',
-    answers: { 200: { description: 'webhooks', schema: z.array(shownWebhookSchema) } },
+    answers: jsonAnswer('webhooks', z.array(shownWebhookSchema)),
     handle: (_call, { webhooks }) => [...webhooks()],
   }),
   defineRoute('POST', '/webhooks/:name/test', {

@@ -11,7 +11,7 @@ import { hasEnded } from '../../model/access/seen-end.js';
 import { invalidRequest } from '../../model/errors.js';
 import { nameSchema } from '../../model/names.js';
 import { EXPIRY_RULE, parseExpiry } from '../../model/plain/duration.js';
-import { defineRoute, type Route } from '../http/route.js';
+import { defineRoute, jsonAnswer, type Route } from '../http/route.js';
 
 /** The end of a key or session as text, as `parseExpiry` reads it. */
 export const expirySchema = z
@@ -76,7 +76,7 @@ export const keyRoutes: readonly Route[] = [
   defineRoute('GET', '/keys', {
     scope: 'READ',
     summary: 'All keys of the API by label, tokens masked.',
-    answers: { 200: { description: 'keys', schema: z.array(listedKeySchema) } },
+    answers: jsonAnswer('keys', z.array(listedKeySchema)),
     handle: (_call, { keys, clock }) =>
       [...keys.entries()]
         .map(([, { value }]) => listed(value, clock.now()))
@@ -102,7 +102,7 @@ export const keyRoutes: readonly Route[] = [
     summary: 'Revokes a key at once; its open sockets are closed. The last key with scope ALL stays.',
     errors: ['DRV_KEY_UNKNOWN', 'DRV_STORE_WRITE_FAILED'],
     params: keyParams,
-    answers: { 200: { description: 'revoked', schema: keyMessageSchema } },
+    answers: jsonAnswer('revoked', keyMessageSchema),
     handle: async ({ params: { label } }, { keyWrites }) => {
       await keyWrites.remove(label);
       return { message: `key ${label} is deleted`, label };

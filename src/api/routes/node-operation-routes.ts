@@ -8,7 +8,7 @@ import { joinTokenIdSchema } from '../../model/cluster.js';
 import { shownInstanceId } from '../../model/names.js';
 import { drainProgressSchema } from '../../model/node-drain.js';
 import { DRAIN_DEADLINE_SECONDS, MAX_DRAIN_DEADLINE_SECONDS } from '../../model/plain/command-limits.js';
-import { defineRoute, flag, type Route } from '../http/route.js';
+import { defineRoute, flag, jsonAnswer, type Route } from '../http/route.js';
 
 const nodeId = z.string();
 
@@ -61,7 +61,7 @@ export const nodeOperationRoutes: readonly Route[] = [
     summary: 'Gives a node no new instances; its present instances stay.',
     errors: ['DRV_NODE_UNKNOWN', 'DRV_STORE_WRITE_FAILED'],
     params: nodeParams,
-    answers: { 200: { description: 'cordoned', schema: nodeMessageSchema } },
+    answers: jsonAnswer('cordoned', nodeMessageSchema),
     handle: async ({ params: { id } }, { nodeWrites }): Promise<NodeMessage> => {
       await nodeWrites.cordon(id);
       return { message: `node ${id} is cordoned: it gets no new instances`, nodeId: id };
@@ -72,7 +72,7 @@ export const nodeOperationRoutes: readonly Route[] = [
     summary: 'Gives a node instances again, and ends its drain.',
     errors: ['DRV_NODE_UNKNOWN', 'DRV_STORE_WRITE_FAILED'],
     params: nodeParams,
-    answers: { 200: { description: 'in service again', schema: nodeMessageSchema } },
+    answers: jsonAnswer('in service again', nodeMessageSchema),
     handle: async ({ params: { id } }, { nodeWrites }): Promise<NodeMessage> => {
       await nodeWrites.uncordon(id);
       return { message: `node ${id} gets instances again`, nodeId: id };
@@ -85,12 +85,7 @@ export const nodeOperationRoutes: readonly Route[] = [
     errors: ['DRV_NODE_UNKNOWN', 'DRV_STORE_WRITE_FAILED'],
     params: nodeParams,
     body: drainBodySchema,
-    answers: {
-      200: {
-        description: 'the drain has begun; GET /cluster/nodes/{id} shows its progress',
-        schema: nodeDrainSchema,
-      },
-    },
+    answers: jsonAnswer('the drain has begun; GET /cluster/nodes/{id} shows its progress', nodeDrainSchema),
     handle: async ({ params: { id }, body }, { nodeWrites, drainOf }): Promise<NodeDrain> => {
       await nodeWrites.drain(id, body.deadlineSeconds * 1000);
       return { nodeId: id, drain: drainOf(id) ?? null };
@@ -102,7 +97,7 @@ export const nodeOperationRoutes: readonly Route[] = [
     errors: ['DRV_NODE_UNKNOWN', 'DRV_NODE_IN_USE', 'DRV_STORE_WRITE_FAILED'],
     params: nodeParams,
     query: forgetQuery,
-    answers: { 200: { description: 'forgotten', schema: forgottenNodeSchema } },
+    answers: jsonAnswer('forgotten', forgottenNodeSchema),
     handle: async ({ params: { id }, query, request }, { nodeWrites }): Promise<ForgottenNode> => {
       const force = query.force === 'true';
       const keepToken = query.keepToken === 'true';

@@ -8,7 +8,7 @@ import { type NodeConfiguration, nodeConfigurationSchema } from '../../model/nod
 import { durationText } from '../../model/words.js';
 import type { ApiDependencies } from '../dependencies.js';
 import { sendEncoded, sendError } from '../http/json-reply.js';
-import { defineRoute, type Route } from '../http/route.js';
+import { defineRoute, jsonAnswer, type Route } from '../http/route.js';
 
 /** How long the result of one scrape is given to further scrapes. */
 const KEPT_MS = 1000;
@@ -100,7 +100,7 @@ export const pingRoute = defineRoute('GET', '/ping', {
   isOwn: true,
   scope: 'open',
   summary: 'Says that this node serves.',
-  answers: { 200: { description: 'serving', schema: pingSchema } },
+  answers: jsonAnswer('serving', pingSchema),
   handle: (_call, { configuration, leadership }, reply) => {
     const answer = pingAnswer(configuration, leadership.leader()?.nodeId ?? null);
     sendEncoded(reply, [Buffer.from(JSON.stringify(answer))]);
@@ -113,7 +113,7 @@ export const nodeRoutes: readonly Route[] = [
     isOwn: true,
     scope: 'READ',
     summary: 'Load and memory of the serving node.',
-    answers: { 200: { description: 'the node', schema: nodeSchema } },
+    answers: jsonAnswer('the node', nodeSchema),
     handle: async (_call, { configuration, version }) => ({
       nodeId: configuration.nodeId,
       uptime: durationText(process.uptime() * 1000),
@@ -124,7 +124,7 @@ export const nodeRoutes: readonly Route[] = [
     isOwn: true,
     scope: 'READ',
     summary: 'The main configuration of the serving node, without its secrets.',
-    answers: { 200: { description: 'config.json with defaults', schema: nodeConfigurationSchema } },
+    answers: jsonAnswer('config.json with defaults', nodeConfigurationSchema),
     handle: (_call, { configuration }) => ({
       ...configuration,
       ...(configuration.joinToken !== undefined && { joinToken: '***' }),

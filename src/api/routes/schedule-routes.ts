@@ -4,8 +4,8 @@ import { shownScheduleSchema } from '../../model/schedule.js';
 import { askSchedule, SCHEDULE_ACTIONS, schedulesOf } from '../../state/schedules.js';
 import { callerOf, seesConfiguration } from '../gate/auth.js';
 import { defineRoute, type Route } from '../http/route.js';
+import { ofConfiguration } from './subjects.js';
 
-const nameParams = z.object({ name: z.string().describe('name of the configuration') });
 const schedules = { description: 'schedules', schema: z.array(shownScheduleSchema) };
 const shared = { scope: 'OPERATE', reach: 'configuration' } as const;
 
@@ -25,13 +25,8 @@ export const scheduleRoutes: readonly Route[] = [
     ...shared,
     summary:
       'Acts on a schedule now, skips its next due time, pauses it, or resumes it and takes a skip back.',
-    errors: [
-      'DRV_CONFIGURATION_UNKNOWN',
-      'DRV_SCHEDULE_UNKNOWN',
-      'DRV_RECORD_UNREADABLE',
-      'DRV_STORE_WRITE_FAILED',
-    ],
-    params: nameParams.extend({
+    errors: ['DRV_SCHEDULE_UNKNOWN', 'DRV_RECORD_UNREADABLE', 'DRV_STORE_WRITE_FAILED'],
+    params: ofConfiguration.params.extend({
       schedule: z.string().describe('name of the schedule'),
       action: z.enum(SCHEDULE_ACTIONS).describe('what to do'),
     }),

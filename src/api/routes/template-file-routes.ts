@@ -7,7 +7,7 @@ import { type ErrorCode, invalidRequest } from '../../model/errors.js';
 import { nameSchema } from '../../model/names.js';
 import type { ExpectedRevision } from '../../templates/library/files.js';
 import { preconditionHeaders, preconditionOf, setTag } from '../http/preconditions.js';
-import { defineRoute, type Route } from '../http/route.js';
+import { defineRoute, jsonAnswer, type Route } from '../http/route.js';
 
 const FILE_PATH = '/templates/:group/:name/files/*';
 const TEXT_TYPE = 'text/plain; charset=utf-8';
@@ -62,7 +62,7 @@ export const templateFileRoutes: readonly Route[] = [
     summary: 'The files of a template, by path.',
     errors: ['DRV_TEMPLATE_UNKNOWN', 'DRV_TEMPLATE_UNSAFE', 'DRV_PATH_UNSAFE'],
     params: templateParams,
-    answers: { 200: { description: 'a flat list, in order', schema: templateFiles } },
+    answers: jsonAnswer('a flat list, in order', templateFiles),
     handle: async ({ params: { group, name } }, { templates }) => ({
       group,
       name,
@@ -111,7 +111,7 @@ export const templateFileRoutes: readonly Route[] = [
     params: fileParams,
     bodyTypes: ['text/plain', 'application/octet-stream'],
     bodyStream: true,
-    answers: { 200: { description: 'replaced, and on disk; `ETag` is its revision', schema: writtenFile } },
+    answers: jsonAnswer('replaced, and on disk; `ETag` is its revision', writtenFile),
     handle: async ({ params: { group, name, '*': path }, stream, request }, { templates }, reply) => {
       const expected = expectedOf(request);
       const { bytes, revision, note } = await templates.replaceFile(group, name, path, stream, expected);
@@ -125,7 +125,7 @@ export const templateFileRoutes: readonly Route[] = [
     errors: ['DRV_TEMPLATE_FILE_UNKNOWN', 'DRV_TEMPLATE_FILE_CHANGED', ...CHANGE_ERRORS],
     headers: ifMatch,
     params: fileParams,
-    answers: { 200: { description: 'deleted', schema: removedFile } },
+    answers: jsonAnswer('deleted', removedFile),
     handle: async ({ params: { group, name, '*': path }, request }, { templates }) => {
       const removed = await templates.removeFile(group, name, path, expectedOf(request));
       return { message: withNote('file deleted', removed), group, name, path };

@@ -14,7 +14,7 @@ import {
   templateReferenceSchema,
 } from '../../model/template.js';
 import { countText } from '../../model/words.js';
-import { defineRoute, type Route } from '../http/route.js';
+import { defineRoute, jsonAnswer, type Route } from '../http/route.js';
 import {
   CHANGE_ERRORS,
   templateFileRoutes,
@@ -78,7 +78,7 @@ export const templateRoutes: readonly Route[] = [
   defineRoute('GET', '/templates', {
     scope: 'READ',
     summary: 'All local templates, by group.',
-    answers: { 200: { description: 'groups with their templates, both in order', schema: templateGroups } },
+    answers: jsonAnswer('groups with their templates, both in order', templateGroups),
     handle: async (_call, { templates }) => {
       await templates.library.rescan();
       return [...templates.library.groups()].map(([group, names]) => ({
@@ -92,7 +92,7 @@ export const templateRoutes: readonly Route[] = [
     summary: 'The path of a template, and whether it exists.',
     errors: ['DRV_PATH_UNSAFE'],
     params: templateParams,
-    answers: { 200: { description: 'the path; the template need not exist', schema: templateDetails } },
+    answers: jsonAnswer('the path; the template need not exist', templateDetails),
     handle: async ({ params: { group, name } }, { templates }) => ({
       group,
       name,
@@ -103,7 +103,7 @@ export const templateRoutes: readonly Route[] = [
     scope: 'READ',
     summary: 'The configurations that may install a template. The template need not exist.',
     params: templateParams,
-    answers: { 200: { description: 'names of configurations, in order', schema: z.array(z.string()) } },
+    answers: jsonAnswer('names of configurations, in order', z.array(z.string())),
     handle: ({ params }, { configurations }) =>
       [...configurations.entries()]
         .filter(([, { value }]) => mayInstall(value.configuration.templateInstallationConfig, params))
@@ -135,7 +135,7 @@ export const templateRoutes: readonly Route[] = [
     bodyTypes: ['application/zip'],
     bodyStream: true,
     isUntimed: true,
-    answers: { 200: { description: 'imported', schema: importedTemplate } },
+    answers: jsonAnswer('imported', importedTemplate),
     handle: async ({ params: { group, name }, stream }, { templates }) => {
       const { files, bytes, note } = await templates.importArchive(group, name, stream);
       const message = withNote(`template ${group}/${name}: ${files} files imported`, { note });
@@ -154,7 +154,7 @@ export const templateRoutes: readonly Route[] = [
     ],
     params: templateParams,
     body: syncBody,
-    answers: { 200: { description: 'downloaded, and in place', schema: syncedTemplate } },
+    answers: jsonAnswer('downloaded, and in place', syncedTemplate),
     isUntimed: true,
     handle: async ({ params: { group, name }, body: { storage } }, { templateSync }) => {
       const { files, bytes, digest, note } = await templateSync.fromStorage(group, name, storage);
@@ -167,12 +167,7 @@ export const templateRoutes: readonly Route[] = [
     summary: 'Makes every connected node fetch templates before it needs them. No body means all templates.',
     body: clusterSyncBody,
     absentBody: EVERY_TEMPLATE,
-    answers: {
-      200: {
-        description: 'the nodes fetch; GET /templates/sync shows the progress',
-        schema: clusterSyncAnswer,
-      },
-    },
+    answers: jsonAnswer('the nodes fetch; GET /templates/sync shows the progress', clusterSyncAnswer),
     handle: async ({ body: { pattern } }, { templateSync }) => {
       const { templates, nodes } = await templateSync.toCluster(pattern);
       const message = `${countText(templates.length, 'template')} on the way to ${countText(nodes.length, 'node')}`;
@@ -183,7 +178,7 @@ export const templateRoutes: readonly Route[] = [
     scope: 'READ',
     summary: 'The latest sync to the cluster, node by node.',
     errors: ['DRV_TEMPLATE_UNKNOWN'],
-    answers: { 200: { description: 'the sync, also while it runs', schema: clusterSyncSchema } },
+    answers: jsonAnswer('the sync, also while it runs', clusterSyncSchema),
     handle: (_call, { templateSync }): ClusterSyncReport => {
       const latest = templateSync.latestSync();
       if (latest !== undefined) return latest;
