@@ -8,6 +8,7 @@ import { fileInGitText, gitStandingText, shortCommit } from '../model/plain/git-
 import { rolloutAdvice, rolloutText } from '../model/plain/rollout-text.js';
 import { scheduleText } from '../model/plain/schedule-text.js';
 import { hasEnded, isHeldBack, type RolloutRecord } from '../model/rollout.js';
+import { freezeText } from '../model/schedule.js';
 import { countText, cutText, durationText } from '../model/words.js';
 import type { ServiceView } from './decisions.js';
 import type { ConfigurationExplanation, ExplainedFile } from './explanation.js';
@@ -204,6 +205,8 @@ function* notesOf(facts: ConfigurationFacts, now: number): Generator<string> {
     instances.map((instance) => instance.record),
   ))
     yield `Warning: ${sentence(text)}`;
+  if (facts.frozen !== undefined)
+    yield `It is ${sentence(freezeText(facts.frozen))} Schedules, new rollouts and changes of its content wait; crashes and the minimum do not (\`config unfreeze ${name}\` ends that).`;
   for (const schedule of facts.schedules) yield `${scheduleText(schedule, now)}.`;
   for (const override of facts.overrides.slice(0, MOST_OVERRIDES)) yield overrideText(override, now);
   for (const exit of facts.lastExits) yield noteOfEnd(exit, now);

@@ -5,7 +5,7 @@ import { healthOf } from '../explain/health.js';
 import type { ConfigurationFileError } from '../model/configuration.js';
 import type { InstanceRecord } from '../model/instance.js';
 import { type InstanceWord, wordOf } from '../model/instance-word.js';
-import { minimumAt } from '../model/schedule.js';
+import { freezeText, minimumAt } from '../model/schedule.js';
 import { fileBeside } from './configuration-overrides.js';
 import type { Reads } from './reads.js';
 
@@ -29,7 +29,11 @@ export function healthOfConfiguration(needs: Reads, name: string): Configuration
     oneOf: (word) => oneOf(needs, name, word),
   });
   const instances = [...counts.values()].reduce((sum, count) => sum + count, 0);
-  return { name, online: counts.get('online') ?? 0, minimum: minimum ?? 0, instances, health };
+  const { frozen } = needs.timetableRecords.mirror.get(name)?.value ?? {};
+  return {
+    ...{ name, online: counts.get('online') ?? 0, minimum: minimum ?? 0, instances, health },
+    ...(frozen && { frozen: freezeText(frozen) }),
+  };
 }
 
 function faultOf(

@@ -14,6 +14,7 @@ import type { Reads } from './reads.js';
 export const configurationSummarySchema = z.object({
   name: z.string(),
   health: healthSchema.describe('the health, as one word with its reason'),
+  frozen: z.string().optional(),
   runtime: z.string(),
   online: z
     .int()

@@ -13,7 +13,7 @@ import { CANNOT_START } from '../../../src/model/instance-word.js';
 import type { NodeCondition, NodeRecord } from '../../../src/model/node.js';
 import { rolloutText } from '../../../src/model/plain/rollout-text.js';
 import type { RolloutRecord } from '../../../src/model/rollout.js';
-import { EMPTY_TIMETABLE, entryOf, type Timetable } from '../../../src/model/schedule.js';
+import { EMPTY_TIMETABLE, entryOf, freezeText, type Timetable } from '../../../src/model/schedule.js';
 import { endText } from '../../../src/model/words.js';
 
 /** How long an event takes up equal ones after its last time. Ends of a crash loop are minutes apart, and so are due times. */
@@ -121,12 +121,15 @@ export function eventsOfRollout(
   return [{ kind: 'rollout', configuration: after.name, detail, by }];
 }
 
-/** The events of settled due times. */
+/** The events of settled due times, and of a freeze. */
 export function eventsOfTimetable(
   configuration: string,
   before: Timetable | undefined,
   after: Timetable = EMPTY_TIMETABLE,
 ): NewEvent[] {
+  const { frozen } = after;
+  if (frozen?.at !== before?.frozen?.at)
+    return [{ kind: 'schedule', configuration, detail: frozen ? freezeText(frozen) : 'frozen no more' }];
   return Object.entries(after.entries).flatMap(([name, { last }]): NewEvent[] => {
     if (last === null || isDeepStrictEqual(last, before && entryOf(before, name)?.last)) return [];
     const detail = `schedule ${name} ${last.outcome}${last.message === null ? '' : `: ${last.message}`}`;

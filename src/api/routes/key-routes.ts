@@ -111,11 +111,11 @@ export const keyRoutes: readonly Route[] = [
 ];
 
 /** The end in Unix milliseconds; null: never. Throws DRV_REQUEST_INVALID, also for a time in the past. */
-export function expiryOf(expires: string, now: number): number | null {
+export function expiryOf(expires: string, now: number, field = 'expires'): number | null {
   const at = parseExpiry(expires, now);
-  if (at === undefined) throw invalidRequest(`expires ${EXPIRY_RULE}`);
+  if (at === undefined) throw invalidRequest(`${field} ${EXPIRY_RULE}`);
   if (at !== null && at <= now)
-    throw invalidRequest('expires must be later than now: a date begins at 0:00 UTC');
+    throw invalidRequest(`${field} must be later than now: a date begins at 0:00 UTC`);
   return at;
 }
 

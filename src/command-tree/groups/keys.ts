@@ -130,7 +130,8 @@ function entriesOf(text: string, isValid: (entry: string) => boolean, rule: stri
   return entries;
 }
 
-function expiresOf(text: string): string {
+/** Reads an option with the end of something. Throws what Commander prints. */
+export function expiresOf(text: string): string {
   if (parseExpiry(text, 0) === undefined) throw new InvalidArgumentError(`It ${EXPIRY_RULE}.`);
   return text;
 }

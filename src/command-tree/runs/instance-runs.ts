@@ -21,7 +21,12 @@ export function instanceRuns(api: ApiCalls) {
     ) =>
     (input: Input, call: RunCall) =>
       actOnInstances(
-        { action, input, known: () => knownTo(api, input), perform: (id) => perform(id, input) },
+        {
+          action,
+          input,
+          known: () => knownTo(api, input, action === 'stop'),
+          perform: (id) => perform(id, input),
+        },
         call,
       );
   const lifecycle = (target: 'start' | 'stop' | 'restart') =>
@@ -74,14 +79,17 @@ export function listedInstances(
 
 /**
  * The instances and groups that a selection is made from. Configurations are loaded only when the selection names a
- * group.
+ * group, or the waits of configurations are needed.
  */
-async function knownTo(api: ApiCalls, { selection }: Selecting): Promise<KnownInstances> {
+async function knownTo(api: ApiCalls, { selection }: Selecting, isOrdered = false): Promise<KnownInstances> {
   const instances = (await api.get<InstanceInfo[]>('/instances')).sort(byConfiguration);
   const isByGroup = 'filter' in selection && selection.filter.group !== undefined;
-  const configurations = isByGroup ? await api.get<Configuration[]>('/configurations') : [];
+  const configurations = isByGroup || isOrdered ? await api.get<Configuration[]>('/configurations') : [];
   const groups = configurations.map(({ name, instanceGroups }) => [name, instanceGroups] as const);
-  return { instances, groups: new Map(groups) };
+  const waits = configurations.map(
+    ({ name, waitsFor = [] }) => [name, waitsFor.map(({ configuration }) => configuration)] as const,
+  );
+  return { instances, groups: new Map(groups), waits: new Map(waits) };
 }
 
 async function create(

@@ -17,12 +17,13 @@ import { text } from './text.js';
 interface ActionsProps {
   readonly rows: readonly ConfigurationRow[];
   readonly entry: Topics['configurations'];
+  readonly isFrozen: boolean;
 }
 
 const MOST_NAMES = 200;
 const MOST_INSTANCES = 100_000;
 
-export function Actions({ rows, entry }: ActionsProps) {
+export function Actions({ rows, entry, isFrozen }: ActionsProps) {
   const { api, router, session, toasts } = useServices();
   const { name, revision, file } = entry;
   const own = [...useEntries('instances').values()].filter((one) => one.configurationName === name);
@@ -30,6 +31,11 @@ export function Actions({ rows, entry }: ActionsProps) {
   const names = [...own.slice(0, MOST_NAMES).map(({ id }) => id), ...more];
   const add = (): void =>
     void toasts.run(api.post('/instances', { body: { configurationName: name } }), () => text.added(name));
+  const freeze = (): void => {
+    const path = apiPath('configurations', name, 'freeze');
+    const asked = isFrozen ? api.delete(path) : api.post(path, { body: {} });
+    void toasts.run(asked, () => (isFrozen ? text.unfrozen(name) : text.isFrozen(name)));
+  };
   const restart = async (): Promise<void> => {
     await api.post(`${apiPath('configurations', name)}/restart`);
     toasts.done(text.restarted(name));
@@ -45,6 +51,7 @@ export function Actions({ rows, entry }: ActionsProps) {
       {session.can('OPERATE') && (
         <>
           <Button onPress={add}>{text.add}</Button>
+          <Button onPress={freeze}>{isFrozen ? text.unfreeze : text.freeze}</Button>
           <ConfirmButton
             title={text.restartTitle(name)}
             explanation={text.restartExplanation}

@@ -88,6 +88,12 @@ export const text = {
   restartExplanation:
     'Each is replaced by a new one of the same content, step by step, as in a rollout. These are replaced:',
   restarted: (name: string) => `${name} restarts, one instance after the other.`,
+  frozen: 'Frozen',
+  freeze: 'Freeze',
+  isFrozen: (name: string) =>
+    `${name} is frozen: no schedule acts, no rollout begins, changes of its file wait.`,
+  unfreeze: 'Unfreeze',
+  unfrozen: (name: string) => `${name} is frozen no more.`,
   duplicate: 'Duplicate',
   duplicateTitle: (name: string) => `Duplicate ${name}`,
 
