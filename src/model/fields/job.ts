@@ -15,9 +15,9 @@ const valueSchema = z
   });
 
 /** `default`: the value where a run gives none; without it a run must give one. */
-const parameterSchema = z.strictObject({ default: valueSchema.optional().describe('the usual value') });
+const parameterSchema = z.object({ default: valueSchema.optional().describe('the usual value') });
 
-export const jobSchema = z.strictObject({
+export const jobSchema = z.object({
   /** The values that a run may set, by the name of the variable. */
   parameters: z
     .record(z.string().regex(/^(?!DROVER_)[A-Za-z_]\w{0,127}$/), parameterSchema)

@@ -15,8 +15,9 @@ import {
 import { revisionUnknown } from '../../model/errors.js';
 import { differencesOf, fieldDifferenceSchema } from '../../model/field-differences.js';
 import type { ShownValues } from '../../model/plain/may-be-secret.js';
-import { isHeldBack, type RolloutRecord, revisionForNew } from '../../model/rollout.js';
+import { hasEnded, isHeldBack, type RolloutRecord, revisionForNew } from '../../model/rollout.js';
 import { unknownConfiguration } from '../../model/unknown.js';
+import { lastGoodOf } from '../../state/contents-in-force.js';
 import type { Reads } from '../reads.js';
 import { shownDifferences } from '../shown-differences.js';
 
@@ -32,6 +33,9 @@ export const pastContentSchema = keptContentSchema.omit({ end: true }).extend({
       'when the content was replaced, in Unix milliseconds; null: it is the present content of the file',
     ),
   isInForce: z.boolean().describe('true: new instances are made from this content'),
+  isRollbackTarget: z
+    .boolean()
+    .describe('true: a rollback that names no content goes back to this one, the last that was good'),
   instances: z.int().describe('how many instances have this content now'),
 });
 export type PastContent = z.output<typeof pastContentSchema>;
@@ -59,7 +63,7 @@ export function configurationHistory(needs: Reads, name: string): PastContent[] 
   const current = rollout === undefined ? contents.at(-1)?.revision : revisionForNew(rollout);
   const inForce = contents.findLast(({ revision }) => revision === current);
   const counts = needs.instanceRevisions.of(name);
-  return contents
+  const shown = contents
     .map((content) => {
       const { end, ...rest } = content;
       const isInForce = content === inForce;
@@ -72,6 +76,38 @@ export function configurationHistory(needs: Reads, name: string): PastContent[] 
       };
     })
     .toReversed();
+  const target = rollbackTarget(shown, rollout);
+  return shown.map((content) => ({ ...content, isRollbackTarget: content === target }));
+}
+
+/**
+ * The content that a rollback goes back to: the last good one before the content of the file. That one may be in force
+ * already, because a rollout failed. After a rollback by a person: the content before the one in force. A content that
+ * failed is never chosen.
+ */
+function rollbackTarget<T extends Omit<PastContent, 'isRollbackTarget'>>(
+  contents: readonly T[],
+  rollout: RolloutRecord | undefined,
+): T | undefined {
+  const [newest] = contents;
+  const now = contents.find(({ isInForce }) => isInForce) ?? newest;
+  if (newest === undefined || now === undefined) return undefined;
+  const isBack =
+    rollout?.reason === 'rollback-failed' ||
+    (rollout?.reason === 'rollback' && hasEnded(rollout));
+  const lastGood =
+    rollout === undefined || isBack
+      ? null
+      : rollout.to === newest.revision
+        ? rollout.from
+        : lastGoodOf(rollout);
+  return (
+    contents.find(({ revision }) => revision === lastGood && revision !== newest.revision) ??
+    contents.find(
+      ({ number, revision, outcome }) =>
+        number < now.number && revision !== now.revision && outcome !== 'failed' && outcome !== 'rolled-back',
+    )
+  );
 }
 
 /**

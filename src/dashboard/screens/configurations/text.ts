@@ -161,6 +161,7 @@ export const text = {
     title: (name: string, number: number) => `Roll ${name} back to content ${number}?`,
     plan: (number: number) =>
       `New instances get content ${number}. Running ones go back to it one after the other, if "update" replaces instances. The file stays as it is, and is held back until it changes or you try again. What changes:`,
+    wasNotGood: 'This content was not good when it was tried: its rollout failed, or somebody went back from it.',
     reason: 'Reason (optional)',
     done: (name: string, number: number) => `${name} goes back to content ${number}.`,
   },
@@ -196,6 +197,7 @@ export const text = {
 
   review: (name: string) => `Save ${name}?`,
   reviewNew: 'A new configuration.',
+  reviewMended: 'This replaces the text of the broken file, and comes into force.',
   noRoom: (wanted: number, missing: number) =>
     wanted === missing
       ? `${plural(missing, 'new instance')} ${missing === 1 ? 'fits' : 'fit'} on no node:`
