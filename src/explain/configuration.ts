@@ -238,7 +238,7 @@ function* notesOf(facts: ConfigurationFacts, now: number): Generator<string> {
     yield `${countText(finished, 'instance has', 'instances have')} ended, and restartPolicy does not start ${finished === 1 ? 'it' : 'them'} again: ${finished === 1 ? 'it counts' : 'they count'} all the same.${lastWords(ended)}`;
   const pairs = instances.filter((one) => isBesideItsOriginal(one, instances)).length;
   if (pairs > 0)
-    yield `${countText(pairs, 'instance replaced one that is', 'instances replaced ones that are')} there again: both of a pair stay until one of them has no players.`;
+    yield `${countText(pairs, 'instance replaced one that is', 'instances replaced ones that are')} there again: both of a pair stay while both have players.`;
   const older = instances.filter(
     ({ record: one }) => record !== undefined && one.revision !== record.hash,
   ).length;

@@ -56,19 +56,14 @@ export function healthOf(facts: HealthFacts): Health {
     return health('removed', 'Deleted', { detail: `${countText(left, 'instance')} left${more}` });
   }
   const oneOf = (word: InstanceWord): InstanceRecord | undefined =>
-    number(word) === 0 ? undefined : firstOf(facts.instances(), word);
+    number(word) === 0 ? undefined : toldOf(facts.instances(), word);
   for (const [word, state, text] of TROUBLES) {
     const one = oneOf(word);
     if (one === undefined) continue;
-    const others = number(word) === 1 ? '' : `, and ${number(word) - 1} more`;
+    const others = number(word) === 1 || one.job !== undefined ? '' : `, and ${number(word) - 1} more`;
     const detail = `${one.id} ${troubleOf(one, facts.causeOf)}${others}`;
-    return health(state, text, { detail, instance: one.id });
-  }
-  const failed = number('failed') === 0 ? undefined : failedOf(facts.instances());
-  if (failed !== undefined) {
-    const text = failed.desired.stoppedBy === 'timeout' ? 'Timed out' : 'Failed';
-    const detail = `${failed.id} ${troubleOf(failed, facts.causeOf)}`;
-    return health('failing', text, { detail, since: failed.status.endedAt ?? null, instance: failed.id });
+    const shown = one.desired.stoppedBy === 'timeout' ? 'Timed out' : text;
+    return health(state, shown, { detail, since: one.status.endedAt ?? null, instance: one.id });
   }
   const told = rollout === undefined ? undefined : ofRollout(rollout);
   const online = number('online');
@@ -88,28 +83,25 @@ export function healthOf(facts: HealthFacts): Health {
 }
 
 /**
- * The instance that tells of a failure; undefined: none does. Of a job it is the newest run, because a run that failed
- * is over once another one was made.
+ * The first instance with a word; undefined: none has it. A run of a job that failed is over once another one was made, so
+ * that only the newest run tells of a failure.
  */
-function failedOf(instances: Iterable<InstanceRecord>): InstanceRecord | undefined {
+function toldOf(instances: Iterable<InstanceRecord>, word: InstanceWord): InstanceRecord | undefined {
   let newest: InstanceRecord | undefined;
   let first: InstanceRecord | undefined;
   for (const one of instances) {
     if (newest === undefined || byAge(newest, one) < 0) newest = one;
-    if (wordOf(one) === 'failed') first ??= one;
+    if (wordOf(one) === word) first ??= one;
   }
-  return newest?.job === undefined ? first : firstOf([newest], 'failed');
-}
-
-function firstOf(instances: Iterable<InstanceRecord>, word: InstanceWord): InstanceRecord | undefined {
-  for (const one of instances) if (wordOf(one) === word) return one;
-  return undefined;
+  if (word !== 'failed' || newest?.job === undefined) return first;
+  return wordOf(newest) === word ? newest : undefined;
 }
 
 const BELOW = HEALTH_STATES.indexOf('below-minimum');
 const TROUBLES = [
   ['failing', 'failing', 'Failing'],
   ['unplaced', 'not-placed', 'Not placed'],
+  ['failed', 'failing', 'Failed'],
 ] as const;
 /** The words whose instance is told of. */
 const TOLD: ReadonlySet<InstanceWord> = new Set(['failing', 'unplaced', 'waiting', 'failed']);

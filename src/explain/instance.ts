@@ -128,7 +128,8 @@ function* notesOf(facts: InstanceFacts, now: number): Generator<string> {
   } else if (configuration.hash !== record.revision) yield noteOfOlder(record);
   for (const error of fileErrors) yield describeFault(error, configuration);
   // A node that answers tells its own ends, with their last lines.
-  if (answer.kind !== 'answered') for (const exit of facts.lastExits ?? []) yield noteOfEnd(exit, now, record.job !== undefined);
+  if (answer.kind !== 'answered')
+    for (const exit of facts.lastExits ?? []) yield noteOfEnd(exit, now, record.job !== undefined);
   if (record.status.warning !== undefined) yield `Warning: ${sentence(record.status.warning)}`;
   // Leave warnings of the file out for an instance of an older content.
   if (configuration?.hash === record.revision)

@@ -63,7 +63,10 @@ export function faultyNames({ configurations, configurationFiles }: Reads): Set<
   return new Set([...faults.map(claimedName), ...owners.map(([name]) => name)]);
 }
 
-function* instancesOf({ instances, instancesByConfiguration }: Reads, name: string): Generator<InstanceRecord> {
+function* instancesOf(
+  { instances, instancesByConfiguration }: Reads,
+  name: string,
+): Generator<InstanceRecord> {
   for (const id of instancesByConfiguration.get(name)) {
     const record = instances.get(id)?.value;
     if (record !== undefined && record.desired.goal !== 'remove') yield record;

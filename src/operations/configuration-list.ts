@@ -20,7 +20,9 @@ export const configurationSummarySchema = z.object({
     .describe('instances that are ONLINE, without those that run nothing or fail again and again'),
   finished: z
     .int()
-    .describe('instances that have ended for good, well or not: their restart policy does not start them again'),
+    .describe(
+      'instances that have ended for good, well or not: their restart policy does not start them again',
+    ),
   instances: z.int().describe('all instances'),
   minimum: z.int(),
   ramMB: z.int(),

@@ -80,7 +80,8 @@ export function eventsOfInstance(
 
 function endOf(after: InstanceRecord): Pick<NewEvent, 'kind' | 'detail'> {
   const { reason, message } = saidOf(after);
-  if (reason === 'exited') return { kind: hasFailed(after) ? 'crashed' : 'finished', detail: exitText(after.status) };
+  if (reason === 'exited')
+    return { kind: hasFailed(after) ? 'crashed' : 'finished', detail: exitText(after.status) };
   return { kind: reason === 'timed-out' ? 'crashed' : 'stopped', detail: message ?? undefined };
 }
 

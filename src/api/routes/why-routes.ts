@@ -6,6 +6,7 @@ import {
   instanceExplanationSchema,
   nodeExplanationSchema,
 } from '../../explain/explanation.js';
+import { healthOfConfiguration } from '../../operations/configuration-health.js';
 import { defineRoute, type Route } from '../http/route.js';
 import { instanceParams } from './instances/instance-schemas.js';
 
@@ -34,7 +35,11 @@ export const whyRoutes: readonly Route[] = [
     errors: ['DRV_CONFIGURATION_UNKNOWN'],
     params: nameParams,
     answers: { 200: { description: 'the explanation', schema: configurationExplanationSchema } },
-    handle: ({ params }, { explainer }) => explainer.configuration(params.name),
+    // The health stands here: `GET /configurations/{name}` answers with what PUT takes, and no more.
+    handle: async ({ params: { name } }, needs) => ({
+      ...(await needs.explainer.configuration(name)),
+      health: healthOfConfiguration(needs, name).health,
+    }),
   }),
   defineRoute({
     path: '/cluster/nodes/:id/why',

@@ -139,7 +139,9 @@ function circlesOf(documents: readonly Document[]): ConfigurationFileError[] {
   const byName = new Map(documents.map(({ name, configuration }) => [name, configuration]));
   return documents.flatMap(({ file, name, configuration }) => {
     const message = circleFault(configuration, (other) => byName.get(other));
-    return message === undefined ? [] : [{ file, name, line: null, column: null, field: 'waitsFor', message }];
+    return message === undefined
+      ? []
+      : [{ file, name, line: null, column: null, field: 'waitsFor', message }];
   });
 }
 

@@ -75,7 +75,8 @@ function addEdit(program: Command, host: ClientHost): void {
   });
 }
 
-type LogsOptions = TargetOptions & LogPartOptions & { readonly follow?: true; readonly tail?: number; readonly lines?: number };
+type LogsOptions = TargetOptions &
+  LogPartOptions & { readonly follow?: true; readonly tail?: number; readonly lines?: number };
 
 function addLogs(program: Command, host: ClientHost): void {
   const command = program

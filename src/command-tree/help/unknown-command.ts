@@ -7,11 +7,11 @@ import { pathOf } from './usage.js';
 
 /** Commands, and the words that kubectl, docker, pm2, systemctl and their like have for them. */
 const MEANINGS: Readonly<Record<string, string>> = {
-  'instance list': 'runs ps ls list pod pods po container containers process processes task tasks allocs servers',
+  'instance list':
+    'runs ps ls list pod pods po container containers process processes task tasks allocs servers',
   'config list': 'deployment deployments deploy service services svc app apps job jobs',
   'instance why': 'why explain reason',
   'config why': 'why explain reason',
-  exits: 'runs crashes',
   'cluster nodes': 'host hosts machine machines members',
   'cluster status': 'status all health overview',
   'instance info': 'get show inspect describe status',

@@ -4,7 +4,12 @@ import type { InstanceInfo } from '../instance.js';
 type Ended = Pick<InstanceInfo, 'state' | 'reason' | 'exitCode' | 'exitSignal'>;
 
 /** Undefined: it runs, was stopped, or ended well. */
-export function runFailure({ state, reason, exitCode, exitSignal }: Ended): 'Failed' | 'Timed out' | undefined {
+export function runFailure({
+  state,
+  reason,
+  exitCode,
+  exitSignal,
+}: Ended): 'Failed' | 'Timed out' | undefined {
   if (state !== 'STOPPED') return undefined;
   if (reason === 'timed-out') return 'Timed out';
   const isBad = exitSignal !== null || (exitCode ?? 0) !== 0;

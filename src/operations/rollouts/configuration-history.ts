@@ -15,9 +15,8 @@ import {
 import { revisionUnknown } from '../../model/errors.js';
 import { differencesOf, fieldDifferenceSchema } from '../../model/field-differences.js';
 import type { ShownValues } from '../../model/plain/may-be-secret.js';
-import { hasEnded, isHeldBack, type RolloutRecord, revisionForNew } from '../../model/rollout.js';
+import { isHeldBack, type RolloutRecord, revisionForNew } from '../../model/rollout.js';
 import { unknownConfiguration } from '../../model/unknown.js';
-import { lastGoodOf } from '../../state/contents-in-force.js';
 import type { Reads } from '../reads.js';
 import { shownDifferences } from '../shown-differences.js';
 
@@ -89,25 +88,20 @@ function rollbackTarget<T extends Omit<PastContent, 'isRollbackTarget'>>(
   contents: readonly T[],
   rollout: RolloutRecord | undefined,
 ): T | undefined {
-  const [newest] = contents;
-  const now = contents.find(({ isInForce }) => isInForce) ?? newest;
-  if (newest === undefined || now === undefined) return undefined;
-  const isBack =
-    rollout?.reason === 'rollback-failed' ||
-    (rollout?.reason === 'rollback' && hasEnded(rollout));
-  const lastGood =
-    rollout === undefined || isBack
-      ? null
-      : rollout.to === newest.revision
-        ? rollout.from
-        : lastGoodOf(rollout);
+  const newest = contents[0]?.revision;
+  const now = contents.find(({ isInForce }) => isInForce) ?? contents[0];
+  const { state, reason, from = null, to } = rollout ?? {};
+  const isBack = reason === 'rollback-failed' || (reason === 'rollback' && state === 'rolled-back');
+  const good = state === 'complete' && to !== newest ? to : from;
+  const lastGood = contents.find(({ revision }) => !isBack && revision === good && revision !== newest);
   return (
-    contents.find(({ revision }) => revision === lastGood && revision !== newest.revision) ??
-    contents.find(
-      ({ number, revision, outcome }) =>
-        number < now.number && revision !== now.revision && outcome !== 'failed' && outcome !== 'rolled-back',
-    )
+    lastGood ??
+    contents.find((one) => one.number < (now?.number ?? 0) && one.revision !== now?.revision && !isBad(one))
   );
+}
+
+function isBad({ outcome }: Pick<PastContent, 'outcome'>): boolean {
+  return outcome === 'failed' || outcome === 'rolled-back';
 }
 
 /**

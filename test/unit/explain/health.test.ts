@@ -32,6 +32,19 @@ const resting = recordWith(
   { state: 'STOPPED', reason: 'stopped', pid: null },
   { static: true, desired: stop },
 );
+/** A run of a job, made at `createdAt`. */
+const runOf = (createdAt: number, ...[status, fields]: Parameters<typeof recordWith>) =>
+  recordWith(
+    { state: 'STOPPED', reason: 'exited', pid: null, endedAt: 9, ...status },
+    { createdAt, job: { parameters: {}, timeoutSeconds: 5 }, ...fields },
+  );
+const failedRun = runOf(1, { exitCode: 3 });
+const timedOut = runOf(
+  2,
+  { reason: 'stopped', exitSignal: 'SIGTERM' },
+  { desired: { ...stop, stoppedBy: 'timeout' } },
+);
+const goodRun = runOf(3, { exitCode: 0 });
 const COUNTS = { total: 7, updated: 3, good: 3, outdated: 4, waiting: 0 };
 
 function health(
@@ -45,7 +58,7 @@ function health(
     minimum: 1,
     fault: undefined,
     rollout: rollout && rolloutRecord({ counts: COUNTS, ...rollout }),
-    oneOf: (word) => instances.find((one) => wordOf(one) === word),
+    instances: () => instances,
     ...facts,
   });
 }
@@ -64,6 +77,27 @@ describe('the health of a configuration', () => {
     ['healthy, Healthy', told([], { minimum: 0 })],
     ['finished, Finished: exited with code 0', told([finished])],
     ['finished, Stopped: stopped on request', told([resting])],
+    ['failing, Failed: k3x9p2 exited with code 3', told([failedRun], { minimum: 0 })],
+    ['failing, Timed out: k3x9p2 ended at its time-out of 5 s', told([timedOut, failedRun], { minimum: 0 })],
+    ['finished, Finished: exited with code 0', told([failedRun, timedOut, goodRun], { minimum: 0 })],
+    ['healthy, Healthy', told([failedRun, runOf(4, { state: 'ONLINE', pid: 7 })], { minimum: 0 })],
+    [
+      'failing, Failed: k3x9p2 was ended by SIGKILL',
+      told([recordWith({ ...finished.status, exitCode: null, exitSignal: 'SIGKILL', pid: null })]),
+    ],
+    [
+      'below-minimum, Below minimum: 0 of 1 online: there is no configuration db',
+      told([
+        recordWith(
+          { state: 'CREATING', reason: 'waits-for', message: 'there is no configuration db', pid: null },
+          { placement: null },
+        ),
+      ]),
+    ],
+    [
+      'failing, Failing: k3x9p2 ended (not alive: no line for 5 s), 28 restarts: it is up again',
+      told([upForNow], { causeOf: () => 'not alive: no line for 5 s' }),
+    ],
     ['below-minimum, Below minimum: 1 of 2 online', told([online, starting], { minimum: 2 })],
     ['healthy, Healthy', told([online, starting])],
     ['failing, Failing: k3x9p2 exited with code 2, 28 restarts', told([looping, online])],

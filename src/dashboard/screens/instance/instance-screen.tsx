@@ -6,9 +6,9 @@ import { apiPath, ifThere } from '../../api/api-client.js';
 import { addressOf, cores, megabytes } from '../../parts/amounts.js';
 import { ButtonLink } from '../../parts/button.js';
 import { CopyValue } from '../../parts/copy-button.js';
+import { Message } from '../../parts/instances/columns.js';
 import { Empty, Failure } from '../../parts/notes.js';
 import { Page, Tabs } from '../../parts/page.js';
-import { Message } from '../../parts/instances/columns.js';
 import { PendingActions } from '../../parts/pending-actions.js';
 import { InstanceBadge } from '../../parts/state-badge.js';
 import { Up } from '../../parts/time.js';
@@ -147,8 +147,7 @@ function Shown({ instance, feed }: { readonly instance: InstanceInfo; readonly f
     >
       {message !== null && (
         <p class="notice">
-          <Message instance={instance} />{' '}
-          {tab !== 'why' && <a href={hrefOfTab('why')}>{text.whyLink}</a>}
+          <Message instance={instance} /> {tab !== 'why' && <a href={hrefOfTab('why')}>{text.whyLink}</a>}
         </p>
       )}
       <Tabs
