@@ -80,9 +80,9 @@ export function configurationHistory(needs: Reads, name: string): PastContent[] 
 }
 
 /**
- * The content that a rollback goes back to: the last good one before the content of the file. That one may be in force
- * already, because a rollout failed. After a rollback by a person: the content before the one in force. A content that
- * failed is never chosen.
+ * The content that a rollback goes back to: the last good one before the content of the file. It is in force already when
+ * a rollout failed. After a rollback by a person it is the content before the one in force. A content that failed is never
+ * chosen.
  */
 function rollbackTarget<T extends Omit<PastContent, 'isRollbackTarget'>>(
   contents: readonly T[],

@@ -115,7 +115,7 @@ export function instanceColumns(
   ];
 }
 
-/** What there is to say of an instance, with the time to its next start as it passes. */
+/** The message of an instance, with the time to its next start as it passes. */
 export function Message({ instance }: { readonly instance: InstanceInfo }) {
   const { clock } = useServices();
   const { message, lastHeartbeat } = instance;

@@ -52,8 +52,8 @@ export function nodeOrder({ find, sort }: NodesView): Order<NodeEntry> {
 }
 
 /**
- * The order of all placed instances: by node, and there by configuration. Without programs that have ended for good,
- * which hold nothing of their node.
+ * The order of all placed instances: by node, and there by configuration. Programs that have ended for good are left
+ * out, because they hold nothing of their node.
  */
 export const PLACED: Order<InstanceInfo> = {
   includes: ({ wrapperNodeId, state, reason }) =>
