@@ -32,19 +32,15 @@ const resting = recordWith(
   { state: 'STOPPED', reason: 'stopped', pid: null },
   { static: true, desired: stop },
 );
-/** A run of a job, made at `createdAt`. */
-const runOf = (createdAt: number, ...[status, fields]: Parameters<typeof recordWith>) =>
-  recordWith(
-    { state: 'STOPPED', reason: 'exited', pid: null, endedAt: 9, ...status },
-    { createdAt, job: { parameters: {}, timeoutSeconds: 5 }, ...fields },
-  );
-const failedRun = runOf(1, { exitCode: 3 });
-const timedOut = runOf(
-  2,
-  { reason: 'stopped', exitSignal: 'SIGTERM' },
-  { desired: { ...stop, stoppedBy: 'timeout' } },
+const ended = { state: 'STOPPED', reason: 'exited', pid: null, endedAt: 9 } as const;
+/** The fields of a run of a job. */
+const run = (createdAt: number) => ({ createdAt, job: { parameters: {}, timeoutSeconds: 5 } });
+const failedRun = recordWith({ ...ended, exitCode: 3 }, run(1));
+const timedOut = recordWith(
+  { ...ended, reason: 'stopped', exitSignal: 'SIGTERM' },
+  { ...run(2), desired: { ...stop, stoppedBy: 'timeout' } },
 );
-const goodRun = runOf(3, { exitCode: 0 });
+const goodRun = recordWith({ ...ended, exitCode: 0 }, run(3));
 const COUNTS = { total: 7, updated: 3, good: 3, outdated: 4, waiting: 0 };
 
 function health(
@@ -80,11 +76,8 @@ describe('the health of a configuration', () => {
     ['failing, Failed: k3x9p2 exited with code 3', told([failedRun], { minimum: 0 })],
     ['failing, Timed out: k3x9p2 ended at its time-out of 5 s', told([timedOut, failedRun], { minimum: 0 })],
     ['finished, Finished: exited with code 0', told([failedRun, timedOut, goodRun], { minimum: 0 })],
-    ['healthy, Healthy', told([failedRun, runOf(4, { state: 'ONLINE', pid: 7 })], { minimum: 0 })],
-    [
-      'failing, Failed: k3x9p2 was ended by SIGKILL',
-      told([recordWith({ ...finished.status, exitCode: null, exitSignal: 'SIGKILL', pid: null })]),
-    ],
+    ['healthy, Healthy', told([failedRun, recordWith({}, run(4))], { minimum: 0 })],
+    ['failing, Failed: k3x9p2 was ended by SIGKILL', told([recordWith({ ...ended, exitSignal: 'SIGKILL' })])],
     [
       'below-minimum, Below minimum: 0 of 1 online: there is no configuration db',
       told([
