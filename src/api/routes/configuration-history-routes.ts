@@ -28,7 +28,7 @@ const rollbackRequestSchema = z.strictObject({
     .int()
     .min(1)
     .optional()
-    .describe('number of a content in the history; default: the last earlier content that did not fail'),
+    .describe('number of a content in the history; default: the last good content before that of the file'),
   reason: z.string().trim().min(1).max(500).default('no reason given').describe('for the history'),
 });
 
@@ -101,19 +101,11 @@ export const configurationHistoryRoutes: readonly Route[] = [
   }),
 ];
 
-/** The content of this number; `to` undefined: the last earlier content that did not fail. */
+/** The content of this number; `to` undefined: the last good one. Throws DRV_REVISION_UNKNOWN. */
 function targetOf(needs: RouteNeeds, name: string, to: number | undefined): PastContent {
   const contents = configurationHistory(needs, name);
   if (to !== undefined) return contentNumbered(contents, { name, number: to });
-  const now = contents.find(({ isInForce }) => isInForce) ?? contents[0];
-  const before = contents.find(
-    ({ number, revision, outcome }) =>
-      now !== undefined &&
-      number < now.number &&
-      revision !== now.revision &&
-      outcome !== 'failed' &&
-      outcome !== 'rolled-back',
-  );
+  const before = contents.find(({ isRollbackTarget }) => isRollbackTarget);
   if (before !== undefined) return before;
   throw revisionUnknown(
     `configuration ${name} has no earlier content that was good: choose one of its history by its number`,

@@ -6,6 +6,7 @@ import {
   instanceExplanationSchema,
   nodeExplanationSchema,
 } from '../../explain/explanation.js';
+import { healthOfConfiguration } from '../../operations/configuration-health.js';
 import { defineRoute, jsonAnswer, type Route } from '../http/route.js';
 import { ofInstance } from './subjects.js';
 
@@ -29,7 +30,11 @@ export const whyRoutes: readonly Route[] = [
     summary: 'Why a configuration stands as it does: its file, its instances, and where one more would fit.',
     params: nameParams,
     answers: jsonAnswer('the explanation', configurationExplanationSchema),
-    handle: ({ params }, { explainer }) => explainer.configuration(params.name),
+    // The health stands here: `GET /configurations/{name}` answers with what PUT takes, and no more.
+    handle: async ({ params: { name } }, needs) => ({
+      ...(await needs.explainer.configuration(name)),
+      health: healthOfConfiguration(needs, name).health,
+    }),
   }),
   defineRoute('GET', '/cluster/nodes/:id/why', {
     scope: 'READ',

@@ -75,7 +75,8 @@ function addEdit(program: Command, host: ClientHost): void {
   });
 }
 
-type LogsOptions = TargetOptions & LogPartOptions & { readonly follow?: true; readonly tail?: number };
+type LogsOptions = TargetOptions &
+  LogPartOptions & { readonly follow?: true; readonly tail?: number; readonly lines?: number };
 
 function addLogs(program: Command, host: ClientHost): void {
   const command = program
@@ -86,7 +87,8 @@ function addLogs(program: Command, host: ClientHost): void {
       '-n, --tail <count>',
       `how many of the last lines, or all; default ${DEFAULT_LOG_LINES}, of each of several 10, or all with --since, --until or --previous`,
       lineCount,
-    );
+    )
+    .addOption(new Option('--lines <count>', 'as --tail').argParser(lineCount).hideHelp());
   declareLogParts(command);
   host.addTarget(command).action(async (name: string, options: LogsOptions) => {
     const { follow = false, until, previous } = options;
@@ -95,7 +97,7 @@ function addLogs(program: Command, host: ClientHost): void {
     if (follow && previous === true)
       throw usageError('--previous is a run that has ended, and --follow goes on: give one of them');
     const { part, isAll } = logPartOf(options);
-    const tail = options.tail ?? (isAll ? Number.POSITIVE_INFINITY : undefined);
+    const tail = options.tail ?? options.lines ?? (isAll ? Number.POSITIVE_INFINITY : undefined);
     const { followLogs, printLogs } = await import('../live/logs.js');
     const api = await host.open(options);
     const show = follow ? followLogs : printLogs;

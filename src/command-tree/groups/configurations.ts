@@ -158,7 +158,7 @@ export const CONFIGURATION_COMMANDS = {
         .addOption(
           new Option(
             '--to <number>',
-            'of `config history`; default: the last one before that did not fail',
+            'of `config history`; default: the last good one before that of the file',
           ).argParser(contentNumber),
         )
         .option('--reason <text>', 'why, for those who look later')

@@ -5,7 +5,9 @@
 
 import type { InstanceDetails } from '../../api/routes/instances/instance-details.js';
 import type { InstanceInfo } from '../../model/instance.js';
+import { countedDown } from '../../model/plain/counted-down.js';
 import { hostPort } from '../../model/plain/host-port.js';
+import { runFailure } from '../../model/plain/run-failure.js';
 import { countText, durationText } from '../../model/words.js';
 import { fieldsOf } from '../command.js';
 import type { Columns, Orders } from '../list.js';
@@ -13,7 +15,7 @@ import type { Columns, Orders } from '../list.js';
 const COMMON: Columns<InstanceInfo> = {
   ID: ({ id }) => id,
   CONFIGURATION: ({ configurationName }) => configurationName,
-  STATE: ({ state }) => state,
+  STATE: (instance) => runFailure(instance)?.toUpperCase() ?? instance.state,
   NODE: ({ wrapperNodeId }) => wrapperNodeId,
   ADDRESS: addressOf,
   PID: ({ processPid }) => processPid,
@@ -21,7 +23,8 @@ const COMMON: Columns<InstanceInfo> = {
   RESTARTS: ({ restarts }) => restarts,
 };
 const MESSAGE: Columns<InstanceInfo> = {
-  MESSAGE: ({ message, warning }: Partial<InstanceInfo>) => message ?? (warning && `warning: ${warning}`),
+  MESSAGE: (instance: Partial<InstanceInfo>, now) =>
+    messageOf(instance, now) ?? (instance.warning && `warning: ${instance.warning}`),
 };
 
 export const INSTANCE_COLUMNS = { ...COMMON, ...MESSAGE };
@@ -37,9 +40,10 @@ export const WIDE_INSTANCE_COLUMNS: Columns<InstanceInfo> = {
 };
 
 export const INSTANCE_ORDERS: Orders<InstanceInfo> = {
-  'not-well': ({ state, reason, warning }) => {
-    const isRight =
-      state === 'ONLINE' || (state === 'STOPPED' && (reason === 'stopped' || reason === 'exited'));
+  'not-well': (instance) => {
+    const { state, reason, warning } = instance;
+    const isOver = state === 'STOPPED' && (reason === 'stopped' || reason === 'exited');
+    const isRight = state === 'ONLINE' || (isOver && runFailure(instance) === undefined);
     return isRight ? (warning == null ? 2 : 1) : 0;
   },
   configuration: () => 0,
@@ -48,6 +52,12 @@ export const INSTANCE_ORDERS: Orders<InstanceInfo> = {
   restarts: ({ restarts }) => -restarts,
   players: ({ players }) => -(players ?? -1),
 };
+
+/** The message, with the time to the next start as it is now. */
+function messageOf({ message, lastHeartbeat }: Partial<InstanceInfo>, now: number): string | undefined {
+  if (message == null || lastHeartbeat === undefined) return message ?? undefined;
+  return countedDown(message, now - lastHeartbeat);
+}
 
 function ageOf({ createdAt }: Partial<InstanceInfo>, now: number): string | undefined {
   return createdAt === undefined ? undefined : durationText(now - createdAt);
@@ -83,7 +93,7 @@ export function describeInstance(details: InstanceDetails, now: number): string 
     state: details.state,
     wanted: details.desired,
     reason: details.reason,
-    message: details.message,
+    message: messageOf(details, now),
     warning: details.warning,
     node: details.wrapperNodeId ?? 'none yet',
     address: addressOf(details),

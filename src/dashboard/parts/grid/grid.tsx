@@ -59,6 +59,8 @@ export interface GridProps<T> {
   readonly onToggleGroup?: (name: string) => void;
   /** The second line of a row, such as a message; '': the row has one line. */
   readonly lineOf?: (entry: T) => string;
+  /** The second line as it is shown, where it changes as time passes. Absent: as the text is. */
+  readonly showLine?: (entry: T) => ComponentChildren;
   /** Buttons at the end of the row under the pointer. */
   readonly actions?: (entry: T) => ComponentChildren;
   /** Words about a group, beside its name. */

@@ -6,7 +6,7 @@ import { Button, ButtonLink } from '../../parts/button.js';
 import { DialogButton, FormDialog } from '../../parts/dialog.js';
 import { Grid } from '../../parts/grid/grid.js';
 import { type Asked, AskedDialog } from '../../parts/instances/asked-dialog.js';
-import { instanceColumns, isColumn, messageOf, NAME_COLUMN } from '../../parts/instances/columns.js';
+import { instanceColumns, isColumn, Message, messageOf, NAME_COLUMN } from '../../parts/instances/columns.js';
 import { NoRows } from '../../parts/notes.js';
 import { Page } from '../../parts/page.js';
 import { usePhone } from '../../parts/use-phone.js';
@@ -80,6 +80,7 @@ export function Screen() {
         onSort={(column) => isColumn(column) && router.set(sortQuery(view, column))}
         isDense={view.isDense}
         lineOf={messageOf}
+        showLine={(instance) => <Message instance={instance} />}
         aboutGroup={aboutGroup}
         {...(canAct && {
           actions: (instance: InstanceInfo) => (

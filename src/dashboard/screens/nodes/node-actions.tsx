@@ -61,7 +61,7 @@ function DrainDialog({ node, asked, onClose }: NodeActionsProps & { readonly onC
   };
   return (
     <FormDialog title={text.drainTitle(nodeId)} action={text.drain} onSubmit={drain} onClose={onClose}>
-      <p>{text.drainExplain}</p>
+      <p>{useEntries('nodes').size > 1 ? text.drainExplain : text.drainAlone}</p>
       <Choice label={text.deadline} hint={text.deadlineHint} value={seconds} options={text.deadlines} />
     </FormDialog>
   );

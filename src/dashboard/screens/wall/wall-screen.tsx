@@ -121,6 +121,7 @@ function Console({ instance, isGone }: { readonly instance: InstanceInfo; readon
           isWrapped
           line={null}
           runs={NONE}
+          isOver={isGone || instance.state === 'STOPPED'}
           onToEnd={() => one.feed.toEnd()}
         />
       )}

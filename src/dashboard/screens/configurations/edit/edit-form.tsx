@@ -90,6 +90,7 @@ export function EditForm({ name, editing, row, isChangedMeanwhile, fault }: Edit
         <Review
           name={name}
           plan={plan}
+          isMended={row?.entry == null && row?.health.state === 'broken-file'}
           isBusy={editing.isBusy.value}
           onSave={() => void save(plan)}
           onClose={() => editing.closeReview()}

@@ -14,6 +14,8 @@ import { text } from '../text.js';
 interface ReviewProps {
   readonly name: string;
   readonly plan: ChangePlan;
+  /** True when the text replaces that of a broken file. */
+  readonly isMended: boolean;
   readonly isBusy: boolean;
   readonly onSave: () => void;
   readonly onClose: () => void;
@@ -23,12 +25,12 @@ type Field = ChangePlan['configurations'][number]['fields'][number];
 /** Fields that differ. A comparison of past contents has no `class`, and says nothing of when a field takes effect. */
 type Fields = readonly (Omit<Field, 'class'> & Partial<Pick<Field, 'class'>>)[];
 
-export function Review({ name, plan, isBusy, onSave, onClose }: ReviewProps) {
+export function Review({ name, plan, isMended, isBusy, onSave, onClose }: ReviewProps) {
   return (
     <Dialog title={text.review(name)} size="wide" onClose={onClose}>
       {plan.configurations.map(({ action, why, fields }) => (
         <>
-          {action === 'create' && <p>{text.reviewNew}</p>}
+          {action === 'create' && <p>{isMended ? text.reviewMended : text.reviewNew}</p>}
           <p>{why}</p>
           {fields.length > 0 && <Differences fields={fields} />}
         </>

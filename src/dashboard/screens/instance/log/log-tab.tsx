@@ -89,6 +89,7 @@ export function LogTab({ instance, feed, isRunning, isOver }: LogTabProps) {
         isWrapped={isWrapped}
         line={line}
         runs={runs}
+        isOver={isOver || instance.state === 'STOPPED'}
         onToEnd={toEnd}
       />
       {session.can('OPERATE') && !isOver && <CommandLine id={id} isRunning={isRunning} feed={feed} />}
