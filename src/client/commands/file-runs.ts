@@ -15,8 +15,7 @@ import {
   requireNoneHeldBack,
 } from '../configurations/ask-plan.js';
 import { appliedText, comparedText, reportText } from '../configurations/change-text.js';
-import { requireValid, warningText } from '../configurations/compare.js';
-import { passedOverText, readDocuments } from '../configurations/documents.js';
+import { passedOverText, readDocuments, requireValid, warningText } from '../configurations/documents.js';
 import { changedIn, paintedPlan, planMarkdown } from '../configurations/plan-text.js';
 import type { ClientHost, ClientOptions } from './client-host.js';
 import type { FileOptions } from './file-commands.js';

@@ -7,7 +7,7 @@ import type { ClusterStatus, ListedNode } from '../../operations/cluster-status.
 import { describe, fieldsOf, noInput, tableOf, type View } from '../command.js';
 import { type Columns, declareList, type ListOptions, listOf, type Orders, sortedBy } from '../list.js';
 import { offeredRuntimes } from '../runtime-text.js';
-import { describeDrain, markOf } from './drain-text.js';
+import { describeDrain, markOf } from './node-operations.js';
 
 /** How many things that are not well `cluster status` names. */
 const MOST_CONCERNS = 50;

@@ -36,10 +36,10 @@ import {
   describeInstance,
   INSTANCE_COLUMNS,
   INSTANCE_ORDERS,
+  leftText,
   sentenceOf,
   WIDE_INSTANCE_COLUMNS,
 } from './instance-text.js';
-import { leftText } from './left-text.js';
 
 /** The most rows of a table. With `-o json` there is no limit. */
 const MAX_ROWS = 1000;

@@ -33,16 +33,8 @@ type Runs = readonly Run[];
 
 export class LogRows extends Component<LogRowsProps> {
   override shouldComponentUpdate(next: LogRowsProps): boolean {
-    const { page, hasTimes, chosen, id, query, runs, before } = this.props;
-    return (
-      next.page !== page ||
-      next.hasTimes !== hasTimes ||
-      next.chosen !== chosen ||
-      next.id !== id ||
-      next.query !== query ||
-      next.runs !== runs ||
-      next.before !== before
-    );
+    const before = new Map<string, unknown>(Object.entries(this.props));
+    return Object.entries(next).some(([name, value]) => before.get(name) !== value);
   }
 
   override render({ page, id, query, hasTimes, chosen, runs, before }: LogRowsProps) {

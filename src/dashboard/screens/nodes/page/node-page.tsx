@@ -12,9 +12,8 @@ import { withCommands } from '../../../parts/words/with-commands.js';
 import { hrefOf } from '../../../router/place.js';
 import { useGot, useRound, useServices, useTopic } from '../../../services/services.js';
 import type { AskedOfNodes } from '../asked.js';
-import { ForgetDialog } from '../forget-dialog.js';
 import type { NodeEntry } from '../node.js';
-import { NodeActions, NodeBadges } from '../node-actions.js';
+import { ForgetDialog, NodeActions, NodeBadges } from '../node-actions.js';
 import { text } from '../text.js';
 import { CapacityPanel, DetailsPanel, DrainPanel, InstancesPanel, RuntimesPanel } from './panels.js';
 
