@@ -1,6 +1,6 @@
 /** `cluster status|nodes|why`: the nodes, and whether everything runs that should. */
 import type { NodeExplanation } from '../../explain/explanation.js';
-import { renderNodeExplanation } from '../../explain/render.js';
+import { renderNodeExplanation } from '../explanation-text.js';
 import { countBy } from '../../model/plain/count-by.js';
 import { durationText, instantText } from '../../model/words.js';
 import type { ClusterStatus, ListedNode } from '../../operations/cluster-status.js';

@@ -5,7 +5,7 @@ import type { InstanceDetails } from '../../api/routes/instances/instance-detail
 import type { InstanceLog } from '../../api/routes/instances/log-routes.js';
 import type { UpdatedInstance } from '../../api/routes/instances/update-route.js';
 import type { InstanceExplanation } from '../../explain/explanation.js';
-import { renderInstanceExplanation } from '../../explain/render.js';
+import { renderInstanceExplanation } from '../explanation-text.js';
 import type { InstanceInfo } from '../../model/instance.js';
 import { MAX_CREATED } from '../../model/plain/command-limits.js';
 import { SENDABLE_SIGNALS, type SendableSignal } from '../../model/plain/sendable-signals.js';
