@@ -6,7 +6,14 @@ import { describeFileError } from '../../command-tree/file-errors.js';
 import { ClientError, EXIT, failedError } from '../../command-tree/runs/client-error.js';
 import { countText, listText } from '../../model/words.js';
 import type { ApiClient } from '../api-client.js';
-import { applyAll, deleteAll, planAll } from '../configurations/apply.js';
+import {
+  appliedText,
+  applyAll,
+  comparedText,
+  deleteAll,
+  planAll,
+  reportText,
+} from '../configurations/apply.js';
 import {
   askBeforeWrites,
   askPlan,
@@ -14,7 +21,6 @@ import {
   planWarningText,
   requireNoneHeldBack,
 } from '../configurations/ask-plan.js';
-import { appliedText, comparedText, reportText } from '../configurations/change-text.js';
 import { passedOverText, readDocuments, requireValid, warningText } from '../configurations/documents.js';
 import { changedIn, paintedPlan, planMarkdown } from '../configurations/plan-text.js';
 import type { ClientHost, ClientOptions } from './client-host.js';

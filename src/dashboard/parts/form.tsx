@@ -65,7 +65,7 @@ interface PlainFormProps {
 export function PlainForm({ children, foot, onSubmit, problem }: PlainFormProps) {
   return (
     <form
-      class="form"
+      class="d-grid gap-4"
       noValidate
       onSubmit={(event) => {
         event.preventDefault();
@@ -116,7 +116,7 @@ export function Field({ label, hint, error = null, children }: FieldProps) {
   const id = useId();
   const aboutId = `${id}-about`;
   return (
-    <div class="field">
+    <div class="field d-grid gap-1">
       <label for={id}>{label}</label>
       {children({ id, 'aria-describedby': aboutId })}
       <p id={aboutId} class={error === null ? 'quiet' : 'field-error'}>

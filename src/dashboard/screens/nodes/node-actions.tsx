@@ -107,7 +107,7 @@ export function NodeMeters({
   const cpu = here.reduce((sum, { cpuPercent }) => sum + (cpuPercent ?? 0), 0);
   const used = (amount: string): string => (here.length === 0 ? '' : text.used(amount));
   return (
-    <div class="node-meters">
+    <div class="d-grid gap-2 min-w-0">
       <Meter
         label={label.ram}
         value={resources.usedRamMB}

@@ -106,7 +106,7 @@ function Console({ instance, isGone }: { readonly instance: InstanceInfo; readon
     if (isGone) one?.feed.seal();
   }, [one, isGone]);
   return (
-    <section class="log-tab" aria-label={id}>
+    <section class="log-tab gap-2 min-w-0" aria-label={id}>
       <header class="spread">
         <a class="cut" href={hrefOf(['instances', id])}>
           <bdi>{configurationName}</bdi> <span class="mono">{id}</span>

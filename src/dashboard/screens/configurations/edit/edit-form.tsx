@@ -117,7 +117,7 @@ function Faults({ judged: { problems, warnings }, onGo }: FaultsProps) {
   return lists.map(({ title, faults }) => (
     <section key={title} aria-label={title}>
       <h3>{title}</h3>
-      <ul class="faults">
+      <ul class="faults d-grid gap-1">
         {faults.map(({ line, column, field, message }) => (
           <li key={`${line} ${column} ${field} ${message}`} class="fault">
             {line !== null && (

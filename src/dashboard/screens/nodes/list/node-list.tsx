@@ -159,7 +159,7 @@ function NodeRow({ node, cells, shown, asked, isPhone, frame }: NodeRowProps) {
     >
       <div class="surface node-card">
         <div class="spread">
-          <a class="with-icon node-link" href={hrefOf(['nodes', nodeId])}>
+          <a class="with-icon ink text-lg semibold" href={hrefOf(['nodes', nodeId])}>
             <Icon name="nodes" />
             {nodeId}
           </a>

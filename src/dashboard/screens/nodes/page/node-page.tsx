@@ -92,7 +92,7 @@ function NodeWhy({ node }: { readonly node: NodeEntry }) {
         return (
           <>
             <h3>{text.unwell}</h3>
-            <ul class="node-unwell">
+            <ul class="node-unwell d-grid gap-2">
               {unwell.map(({ instanceId, configurationName, verdict }) => (
                 <li key={instanceId}>
                   <a href={hrefOf(['instances', instanceId])}>
