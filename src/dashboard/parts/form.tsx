@@ -202,19 +202,28 @@ export function Tick({ label, hint, value }: TickProps) {
 }
 
 interface SelectProps {
+  /** The name of the choice in the address. */
+  readonly name: string;
   readonly label: string;
-  readonly value: string;
-  readonly options: readonly { readonly value: string; readonly label: string }[];
-  readonly onChange: (value: string) => void;
+  readonly options: readonly (readonly [value: string, label: string])[];
+  /** The value while the address has no known one; default ''. */
+  readonly usual?: string;
 }
 
-/** A choice with its label in the same line, for bars above tables. */
-export function Select({ label, value, options, onChange }: SelectProps) {
+/** A choice of a screen, with its label in the same line. The chosen value stands in the address. */
+export function Select({ name, label, options, usual = '' }: SelectProps) {
+  const { router } = useServices();
+  const asked = router.place.value.query[name];
+  const choose = (value: string): void => router.set({ [name]: value === usual ? undefined : value });
   return (
     <label class="select">
       <span class="quiet">{label}</span>
-      <select class="input" value={value} onChange={(event) => onChange(event.currentTarget.value)}>
-        <Options options={options} />
+      <select
+        class="input"
+        value={options.some(([value]) => value === asked) ? asked : usual}
+        onChange={(event) => choose(event.currentTarget.value)}
+      >
+        <Options options={options.map(([value, word]) => ({ value, label: word }))} />
       </select>
     </label>
   );
@@ -249,7 +258,7 @@ export function Choice<T extends string>({ label, hint, value, options }: Choice
   );
 }
 
-function Options({ options }: Pick<SelectProps, 'options'>) {
+function Options({ options }: Pick<ChoiceProps<string>, 'options'>) {
   return options.map(({ value, label }) => (
     <option key={value} value={value}>
       {label}

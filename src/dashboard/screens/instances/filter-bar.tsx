@@ -60,13 +60,9 @@ function Choices({ view, counts, onChange }: FilterBarProps) {
         ))}
       </div>
       <Select
+        name="group"
         label={text.group}
-        value={view.groupBy}
-        options={[
-          { value: '', label: text.noGroup },
-          ...GROUPS.map((group) => ({ value: group, label: columns.label[group] })),
-        ]}
-        onChange={(group) => onChange({ group: group || undefined })}
+        options={[['', text.noGroup], ...GROUPS.map((group) => [group, columns.label[group]] as const)]}
       />
       <div class="bar-end">
         <Menu

@@ -55,12 +55,7 @@ export function AuditTab() {
     <>
       <div class="bar">
         <FindInput label={text.find} hint={text.findHint} />
-        <Select
-          label={text.result}
-          value={result}
-          options={RESULTS.map((one) => ({ value: one, label: text.results[one] }))}
-          onChange={(next) => router.set({ result: next || undefined })}
-        />
+        <Select name="result" label={text.result} options={Object.entries(text.results)} />
         <Button isBusy={isAsking} onPress={trail.again}>
           {text.refresh}
         </Button>

@@ -11,7 +11,7 @@ import { hrefOf } from '../../../router/place.js';
 import { useEntries, useOrderedList, useServices, useTopic } from '../../../services/services.js';
 import type { AskedOfNodes } from '../asked.js';
 import { CellMap, useShown } from '../cell-map.js';
-import { isSort, type NodeEntry, type NodesView, nodeOrder, PLACED, PlacedCells, readView } from '../node.js';
+import { type NodeEntry, type NodesView, nodeOrder, PLACED, PlacedCells, readView } from '../node.js';
 import { NodeActions, NodeBadges, NodeMeters } from '../node-actions.js';
 import { text } from '../text.js';
 
@@ -89,24 +89,17 @@ interface ListBarProps {
 }
 
 function ListBar({ view, shown, cells }: ListBarProps) {
-  const { router } = useServices();
   const names = [...useEntries('configurations').keys()].sort();
   // A deleted configuration may still have instances, and the address may still name it.
   if (view.configuration !== '' && !names.includes(view.configuration)) names.push(view.configuration);
   return (
     <div class="bar">
       <FindInput label={text.find} hint={text.findHint} />
+      <Select name="sort" label={text.sort} options={Object.entries(text.sorts)} usual="name" />
       <Select
-        label={text.sort}
-        value={view.sort}
-        options={Object.entries(text.sorts).map(([value, label]) => ({ value, label }))}
-        onChange={(sort) => isSort(sort) && router.set({ sort })}
-      />
-      <Select
+        name="configuration"
         label={text.show}
-        value={view.configuration}
-        options={[{ value: '', label: text.showAll }, ...names.map((name) => ({ value: name, label: name }))]}
-        onChange={(configuration) => router.set({ configuration: configuration || undefined })}
+        options={[['', text.showAll], ...names.map((name) => [name, name] as const)]}
       />
       <p class="node-legend quiet">
         {shown.name === '' ? (
