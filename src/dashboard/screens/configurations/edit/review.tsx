@@ -72,7 +72,7 @@ export function Differences({ fields }: { readonly fields: Fields }) {
   const columns = fields[0]?.class === undefined ? COLUMNS : [...COLUMNS, TAKES_EFFECT];
   return (
     <div class="differences-scroll">
-      <Table label={text.field} columns={columns} rows={fields} keyOf={({ path }) => path} />
+      <Table label={text.differences} columns={columns} rows={fields} keyOf={({ path }) => path} />
     </div>
   );
 }
