@@ -8,7 +8,14 @@ import type { ConfigurationFileError } from '../../model/configuration.js';
 import { circleFault } from '../../model/fields/waits-for.js';
 import { countText, listText } from '../../model/words.js';
 import type { ApiClient } from '../api-client.js';
-import { applyAll, deleteAll, planAll } from '../configurations/apply.js';
+import {
+  appliedText,
+  applyAll,
+  comparedText,
+  deleteAll,
+  planAll,
+  reportText,
+} from '../configurations/apply.js';
 import {
   askBeforeWrites,
   askPlan,
@@ -16,9 +23,13 @@ import {
   planWarningText,
   requireNoneHeldBack,
 } from '../configurations/ask-plan.js';
-import { appliedText, comparedText, reportText } from '../configurations/change-text.js';
-import { requireValid, warningText } from '../configurations/compare.js';
-import { type Document, passedOverText, readDocuments } from '../configurations/documents.js';
+import {
+  type Document,
+  passedOverText,
+  readDocuments,
+  requireValid,
+  warningText,
+} from '../configurations/documents.js';
 import { changedIn, paintedPlan, planMarkdown } from '../configurations/plan-text.js';
 import type { ClientHost, ClientOptions } from './client-host.js';
 import type { FileOptions } from './file-commands.js';

@@ -15,13 +15,13 @@ import {
 } from '../../command-tree/groups/instance-logs.js';
 import { lengthOfTime, wholeNumber } from '../../command-tree/parsers.js';
 import { plainLines } from '../../command-tree/printed-text.js';
+import { kindOf } from '../../command-tree/runs/api-calls.js';
 import { ClientError, usageError } from '../../command-tree/runs/client-error.js';
 import type { LogPoint } from '../../logs/log-batch.js';
 import { DEFAULT_LOG_LINES, MOST_EXIT_LINES } from '../../model/plain/command-limits.js';
 import { SHELLS, type Shell, scriptOf } from '../completion/scripts.js';
 import type { TargetOptions } from '../contexts/choose-target.js';
 import { COMMIT_GOALS, type CommitGoal, GOALS, type Goal, KINDS } from '../live/states.js';
-import { kindOf } from '../named-thing.js';
 import { write } from '../print.js';
 import type { ClientHost, ClientOptions } from './client-host.js';
 import { addDelete, addFileCommands, addRender } from './file-commands.js';

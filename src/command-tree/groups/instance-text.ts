@@ -1,6 +1,6 @@
 /**
- * Shows instances to people: as rows of a table, or one instance in full. A master of another version may leave
- * fields out.
+ * Shows instances to people: as rows of a table, one instance in full, or the directories that removed ones left. A
+ * master of another version may leave fields out.
  */
 
 import type { InstanceDetails } from '../../api/routes/instances/instance-details.js';
@@ -8,8 +8,9 @@ import type { InstanceInfo } from '../../model/instance.js';
 import { countedDown } from '../../model/plain/counted-down.js';
 import { hostPort } from '../../model/plain/host-port.js';
 import { runFailure } from '../../model/plain/run-failure.js';
+import type { LeftDirectories } from '../../model/run/left-directory.js';
 import { countText, durationText } from '../../model/words.js';
-import { fieldsOf } from '../command.js';
+import { fieldsOf, tableOf, type View } from '../command.js';
 import type { Columns, Orders } from '../list.js';
 
 const COMMON: Columns<InstanceInfo> = {
@@ -142,4 +143,33 @@ function roundedPercent(percent: number): string {
 function lastExitOf({ exitSignal, exitCode }: Partial<InstanceInfo>): string | undefined {
   if (exitSignal != null) return exitSignal;
   return exitCode == null ? undefined : `code ${exitCode}`;
+}
+
+const HEAD = ['DIRECTORY', 'NODE', 'CONFIGURATION', 'LEFT', 'SIZE'];
+const MB = 1024 * 1024;
+
+/** The left directories of one configuration; `configuration` undefined: all. */
+export function leftOf(found: LeftDirectories, configuration: string | undefined): LeftDirectories {
+  if (configuration === undefined) return found;
+  const directories = found.directories.filter((one) => one.configurationName === configuration);
+  return { ...found, directories };
+}
+
+/** The directories as a table; below it the nodes that did not answer. */
+export function leftText({ directories, silent }: LeftDirectories, view: View): string {
+  const rows = directories.map(({ id, nodeId, configurationName, leftAt, sizeBytes }) => [
+    id,
+    nodeId,
+    configurationName ?? '-',
+    leftAt === null ? '-' : `${durationText(view.now - leftAt)} ago`,
+    sizeBytes === null ? '-' : sizeText(sizeBytes),
+  ]);
+  const none = 'no static instance that is gone has left a directory';
+  const table = tableOf(view, HEAD, rows, none);
+  const unknown = silent.map(({ nodeId, why }) => `what node ${nodeId} has is not known: ${why}`);
+  return unknown.length === 0 ? table : [table, '', ...unknown].join('\n');
+}
+
+function sizeText(bytes: number): string {
+  return bytes < MB ? `${Math.ceil(bytes / 1024)} KB` : `${Math.round(bytes / MB)} MB`;
 }

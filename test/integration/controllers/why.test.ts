@@ -8,7 +8,7 @@ import {
   type InstanceExplanation,
   instanceExplanationSchema,
 } from '../../../src/explain/explanation.js';
-import { renderConfigurationExplanation, renderInstanceExplanation } from '../../../src/explain/render.js';
+import { renderConfigurationExplanation, renderInstanceExplanation } from '../../../src/command-tree/explanation-text.js';
 import type { ConfigurationFileError } from '../../../src/model/configuration.js';
 import { DroverError } from '../../../src/model/errors.js';
 import { toInstanceInfo } from '../../../src/model/instance.js';

@@ -139,10 +139,10 @@ function PhoneCells<T>({ grid, entry }: CellsProps<T>) {
   return (
     <>
       <div class="grid-cell" role="gridcell">
-        <div class="grid-line">
+        <div class="grid-line d-flex gap-2">
           {parts('first').map((column) => linked(column, entry, grid.hrefOf?.(entry)))}
         </div>
-        <div class="grid-line quiet">
+        <div class="grid-line d-flex gap-2 quiet">
           {lineOf(grid, entry) ??
             parts('second').map((column) => (
               <span key={column.label}>

@@ -30,6 +30,16 @@ export interface Column<T> {
   readonly linkOf?: (entry: T) => string | undefined;
 }
 
+/** Makes a column of these least px. */
+export function column<T>(
+  label: string,
+  width: number,
+  cell: Column<T>['cell'],
+  rest: Partial<Column<T>> = {},
+): Column<T> {
+  return { label, width, cell, ...rest };
+}
+
 /** The rows as `OrderedList` offers them; `listRows` wraps a plain list. */
 interface RowSource<T> {
   readonly count: number;

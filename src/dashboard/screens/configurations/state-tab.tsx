@@ -52,7 +52,7 @@ function Ends({ name }: { readonly name: string }) {
   if (exits.length === 0) return null;
   return (
     <Panel title={text.ends} about={exits.length}>
-      <ul class="faults configuration-older">
+      <ul class="faults d-grid gap-1 configuration-older">
         {exits.slice(0, 5).map((exit) => (
           <li key={exit.id}>
             <a href={hrefOf(['instances', exit.instance])}>{exit.text}</a>{' '}

@@ -216,6 +216,7 @@ export const text = {
     wanted === missing
       ? `${plural(missing, 'new instance')} ${missing === 1 ? 'fits' : 'fit'} on no node:`
       : `${count(missing)} of ${plural(wanted, 'new instance')} ${missing === 1 ? 'fits' : 'fit'} on no node:`,
+  differences: 'What differs',
   field: 'Field',
   before: 'In force',
   after: 'New',

@@ -182,7 +182,7 @@ function Content(props: { readonly tab: TabName; readonly instance: InstanceInfo
   switch (tab) {
     case 'log':
       return (
-        <div class="instance-body">
+        <div class="instance-body d-flex flex-1 gap-4">
           <LogTab instance={instance} feed={feed} isRunning={isRunning} isOver={false} />
           {isWide && (
             <aside class="instance-side" aria-label={text.usage.title}>

@@ -20,7 +20,7 @@ export function readView({ find = '', sort = '', configuration = '' }: Record<st
   return { find, sort: isSort(sort) ? sort : 'name', configuration };
 }
 
-export function isSort(name: string): name is NodeSort {
+function isSort(name: string): name is NodeSort {
   return Object.hasOwn(text.sorts, name);
 }
 

@@ -57,7 +57,7 @@ export function LogTab({ instance, feed, isRunning, isOver }: LogTabProps) {
     if (next !== undefined) router.set({ line: String(next.line) });
   };
   return (
-    <div class="log-tab">
+    <div class="log-tab gap-2 min-w-0">
       <LogBar
         feed={feed}
         pattern={asked.pattern}
