@@ -59,9 +59,7 @@ describe.skipIf(CHROMIUM === undefined)('jobs in Chromium (skipped where there i
 
   it('says of a run that was too long that it timed out, and of one that wrote nothing that there are no lines', async () => {
     shared.daemon.configure('slow', { ...JOB, command: 'exec sleep 1000', job: { timeoutSeconds: 1 } });
-    await until(async () =>
-      expect(await shared.daemon.api.send('GET', '/configurations/slow')).toMatchObject({ status: 200 }),
-    );
+    await shared.daemon.untilConfigured('slow');
     const { text } = await shared.daemon.api.send('POST', '/configurations/slow/run', { parameters: {} });
     const { id }: InstanceInfo = JSON.parse(text);
     await until(async () =>
