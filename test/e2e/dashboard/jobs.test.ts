@@ -59,6 +59,7 @@ describe.skipIf(CHROMIUM === undefined)('jobs in Chromium (skipped where there i
 
   it('says of a run that was too long that it timed out, and of one that wrote nothing that there are no lines', async () => {
     shared.daemon.configure('slow', { ...JOB, command: 'exec sleep 1000', job: { timeoutSeconds: 1 } });
+    await shared.daemon.untilConfigured('slow');
     const { text } = await shared.daemon.api.send('POST', '/configurations/slow/run', { parameters: {} });
     const { id }: InstanceInfo = JSON.parse(text);
     await until(async () =>
@@ -80,6 +81,7 @@ describe.skipIf(CHROMIUM === undefined)('jobs in Chromium (skipped where there i
   });
 
   it('counts down to the next start in the list of instances', async () => {
+    shared.daemon.failing.add('arena');
     shared.daemon.configure('arena', { command: 'exit 2', minimumServiceCount: 1 });
     const dashboard = await shared.open();
     await dashboard.signIn(shared.admin);

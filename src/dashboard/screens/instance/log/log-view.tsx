@@ -1,7 +1,10 @@
 /** The scrolling lines of a log. Older lines load when they come into sight, and a button leads to the newest. */
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import type { InstanceLog } from '../../../../api/routes/instances/log-routes.js';
+import { apiPath } from '../../../api/api-client.js';
 import { Button } from '../../../parts/button.js';
 import { Empty, Failure } from '../../../parts/notes.js';
+import { useAsked } from '../../../services/services.js';
 import { text } from '../text.js';
 import type { LogFeed } from './log-feed.js';
 import { LogRows, RunRules } from './log-rows.js';
@@ -102,7 +105,7 @@ export function LogView({ feed, id, query, hasTimes, isWrapped, line, runs, isOv
           {feed.window.isAtEnd && (
             <RunRules runs={endsBetween(runs, timeBefore(pages, pages.length), null)} />
           )}
-          {pages.length === 0 && <NoLines feed={feed} isOver={isOver} />}
+          {pages.length === 0 && <NoLines feed={feed} id={id} isOver={isOver} />}
         </div>
       </section>
       {!isFollowing && <ToEnd feed={feed} onPress={onToEnd} />}
@@ -123,9 +126,16 @@ function Beginning({ feed, first }: { readonly feed: LogFeed; readonly first: nu
   return <p class="log-edge quiet">{first === 1 ? text.log.begins : text.log.notKept(first - 1)}</p>;
 }
 
-function NoLines({ feed, isOver }: Pick<LogViewProps, 'feed' | 'isOver'>) {
-  if (isOver && feed.loading.value === null && feed.window.node !== null)
-    return <Empty title={text.log.none} hint={text.log.noneHint} />;
+function NoLines({ feed, id, isOver }: Pick<LogViewProps, 'feed' | 'id' | 'isOver'>) {
+  // The stream of a log that has no lines does not begin, so ask whether an ended one has some.
+  const asked = useAsked(
+    async (api, signal) =>
+      isOver &&
+      (await api.get<InstanceLog>(apiPath('instances', id, 'logs'), { query: { lines: 1 }, signal })).lines,
+    [id, isOver],
+  );
+  const lines = asked.value.value;
+  if (lines && lines.length === 0) return <Empty title={text.log.none} hint={text.log.noneHint} />;
   if (feed.loading.value !== null || feed.window.node === null)
     return <p class="log-edge quiet">{text.log.waiting}</p>;
   return <Empty title={text.log.empty} hint={text.log.emptyHint} />;

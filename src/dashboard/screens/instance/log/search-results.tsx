@@ -5,7 +5,14 @@ import { Failure } from '../../../parts/notes.js';
 import { hrefOf } from '../../../router/place.js';
 import { text } from '../text.js';
 import { plainOf } from './ansi.js';
-import { type Asked, type Found, type LogSearch, MOST_FOUND, markedParts, type SearchState } from './log-search.js';
+import {
+  type Asked,
+  type Found,
+  type LogSearch,
+  MOST_FOUND,
+  markedParts,
+  type SearchState,
+} from './log-search.js';
 
 /** How many characters of a long line are shown before the match. */
 const BEFORE_CHARACTERS = 60;
