@@ -3,10 +3,6 @@
  * numbers. No colours; lines are wrapped at 100 columns, or at those of the reader's terminal.
  */
 
-import { wrapText } from '../model/plain/wrap-text.js';
-import { countText, cutText, durationText, endText, instantText } from '../model/words.js';
-import { toPlainText } from '../telemetry/plain-text.js';
-import { renderTable } from './table.js';
 import type {
   ConfigurationExplanation,
   InstanceExplanation,
@@ -15,6 +11,10 @@ import type {
   PastExit,
   PortHolder,
 } from '../explain/explanation.js';
+import { wrapText } from '../model/plain/wrap-text.js';
+import { countText, cutText, durationText, endText, instantText } from '../model/words.js';
+import { toPlainText } from '../telemetry/plain-text.js';
+import { renderTable } from './table.js';
 
 const WIDTH = 100;
 const LABEL = 13;

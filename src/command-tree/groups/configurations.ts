@@ -5,7 +5,6 @@ import type { RolledBack } from '../../api/routes/configuration-history-routes.j
 import { fileWarningText } from '../../configuration-files/file-warnings.js';
 import type { ConfigurationExplanation } from '../../explain/explanation.js';
 import { HEALTH_STATES } from '../../explain/health-states.js';
-import { renderConfigurationExplanation } from '../explanation-text.js';
 import type { Configuration, ConfigurationFileError } from '../../model/configuration.js';
 import type { ShownOverride } from '../../model/configuration-overrides.js';
 import { MAX_SERVICE_COUNT } from '../../model/plain/command-limits.js';
@@ -23,6 +22,7 @@ import type { ContentDiff, PastContent } from '../../operations/rollouts/configu
 import type { ShownRollout } from '../../operations/rollouts/rollouts.js';
 import type { FrozenConfiguration } from '../../state/schedules.js';
 import { describe, messageText, type Said, type View } from '../command.js';
+import { renderConfigurationExplanation } from '../explanation-text.js';
 import { describeFileErrors, describeRemoved, describeWarnings } from '../file-errors.js';
 import { type Columns, declareList, type ListOptions, listOf, type Orders, sortedBy } from '../list.js';
 import { wholeNumber } from '../parsers.js';

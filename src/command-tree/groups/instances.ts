@@ -5,12 +5,12 @@ import type { InstanceDetails } from '../../api/routes/instances/instance-detail
 import type { InstanceLog } from '../../api/routes/instances/log-routes.js';
 import type { UpdatedInstance } from '../../api/routes/instances/update-route.js';
 import type { InstanceExplanation } from '../../explain/explanation.js';
-import { renderInstanceExplanation } from '../explanation-text.js';
 import type { InstanceInfo } from '../../model/instance.js';
 import { MAX_CREATED } from '../../model/plain/command-limits.js';
 import { SENDABLE_SIGNALS, type SendableSignal } from '../../model/plain/sendable-signals.js';
 import type { LeftDirectories } from '../../model/run/left-directory.js';
 import { describe, messageText } from '../command.js';
+import { renderInstanceExplanation } from '../explanation-text.js';
 import { declareList, type ListOptions, listOf, sortedBy } from '../list.js';
 import { wholeNumber } from '../parsers.js';
 import {

@@ -154,7 +154,8 @@ export const SESSION_COMMANDS = {
   'session list': describe({
     about: 'all sessions, the oldest first',
     input: noInput,
-    text: (listed: readonly ListedSession[], view) => listOf(view, SESSION_COLUMNS, listed, 'there are no sessions'),
+    text: (listed: readonly ListedSession[], view) =>
+      listOf(view, SESSION_COLUMNS, listed, 'there are no sessions'),
     names: (listed) => listed.map(({ id }) => id),
   }),
   'session revoke': describe({

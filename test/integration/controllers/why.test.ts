@@ -1,6 +1,10 @@
 /** `why` over a real master and real wrappers in one process: what is told is what was decided. */
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import {
+  renderConfigurationExplanation,
+  renderInstanceExplanation,
+} from '../../../src/command-tree/explanation-text.js';
 import type { Explainer } from '../../../src/explain/explainer.js';
 import {
   type ConfigurationExplanation,
@@ -8,7 +12,6 @@ import {
   type InstanceExplanation,
   instanceExplanationSchema,
 } from '../../../src/explain/explanation.js';
-import { renderConfigurationExplanation, renderInstanceExplanation } from '../../../src/command-tree/explanation-text.js';
 import type { ConfigurationFileError } from '../../../src/model/configuration.js';
 import { DroverError } from '../../../src/model/errors.js';
 import { toInstanceInfo } from '../../../src/model/instance.js';
