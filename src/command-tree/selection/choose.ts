@@ -42,7 +42,7 @@ export function chooseInstances(action: InstanceAction, selection: Selection, kn
 
 /**
  * The chosen instances in the order of a stop: those of a later wave are stopped when the waves before have ended,
- * because these wait for them (`waitsFor`). One wave where none waits for another.
+ * because these wait for them (`waitsFor`). There is a single wave where none waits for another.
  */
 export function wavesOf(
   instances: readonly InstanceInfo[],
