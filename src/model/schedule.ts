@@ -16,7 +16,7 @@ const DAY_MINUTES = 1440;
 const MAX_SCHEDULES = 16;
 
 const scheduleSchema = z
-  .strictObject({
+  .object({
     name: nameSchema,
     ...ruleFields,
     do: z.enum(['restart', 'stop', 'start', 'command', 'run']),
@@ -27,7 +27,7 @@ const scheduleSchema = z
     /** How late a due time may still be acted on. */
     withinMinutes: z.int().min(1).max(DAY_MINUTES).default(10),
     /** A line for the standard input of each instance, so many minutes before. */
-    warn: z.strictObject({ minutes: z.int().min(1).max(DAY_MINUTES), command: stopCommandSchema }).optional(),
+    warn: z.object({ minutes: z.int().min(1).max(DAY_MINUTES), command: stopCommandSchema }).optional(),
   })
   .superRefine(({ do: deed, command }, context) => {
     const fault = (message: string): void => context.addIssue({ code: 'custom', path: ['command'], message });
@@ -49,7 +49,7 @@ export const schedulesSchema = z
   });
 
 /** A time in which more instances are kept. */
-const windowSchema = z.strictObject({
+const windowSchema = z.object({
   ...ruleFields,
   /** How long it lasts from each due time. */
   minutes: z

@@ -12,22 +12,18 @@ import { callerOf, seesConfiguration } from '../gate/auth.js';
 import { defineRoute, type Route } from '../http/route.js';
 import { reasonQuery } from './configuration-override-routes.js';
 import { expiryOf, expirySchema } from './key-routes.js';
+import { ofConfiguration } from './subjects.js';
 
-const nameParams = z.object({ name: z.string().describe('name of the configuration') });
 const schedules = { description: 'schedules', schema: z.array(shownScheduleSchema) };
-const shared = { scope: 'OPERATE', reach: 'configuration' } as const;
 const freezing = {
-  ...shared,
-  path: '/configurations/:name/freeze',
-  errors: ['DRV_CONFIGURATION_UNKNOWN', 'DRV_RECORD_UNREADABLE', 'DRV_STORE_WRITE_FAILED'],
-  params: nameParams,
+  ...ofConfiguration,
+  scope: 'OPERATE',
+  errors: ['DRV_RECORD_UNREADABLE', 'DRV_STORE_WRITE_FAILED'],
   answers: { 200: { description: 'how it is frozen', schema: frozenConfigurationSchema } },
 } as const;
 
 export const scheduleRoutes: readonly Route[] = [
-  defineRoute({
-    method: 'GET',
-    path: '/schedules',
+  defineRoute('GET', '/schedules', {
     scope: 'READ',
     reach: 'filtered',
     summary:
@@ -38,29 +34,26 @@ export const scheduleRoutes: readonly Route[] = [
         seesConfiguration(request, name) ? schedulesOf(needs, name) : [],
       ),
   }),
-  defineRoute({
-    ...shared,
-    method: 'POST',
-    path: '/configurations/:name/schedules/:schedule/:action',
+  defineRoute('POST', '/configurations/:name/schedules/:schedule/:action', {
+    ...ofConfiguration,
+    scope: 'OPERATE',
     summary:
       'Acts on a schedule now, skips its next due time, pauses it, or resumes it and takes a skip back.',
     errors: [
-      'DRV_CONFIGURATION_UNKNOWN',
       'DRV_CONFIGURATION_FROZEN',
       'DRV_SCHEDULE_UNKNOWN',
       'DRV_RECORD_UNREADABLE',
       'DRV_STORE_WRITE_FAILED',
     ],
-    params: nameParams.extend({
+    params: ofConfiguration.params.extend({
       schedule: z.string().describe('name of the schedule'),
       action: z.enum(SCHEDULE_ACTIONS).describe('what to do'),
     }),
     answers: { 200: schedules },
     handle: ({ params, request }, needs) => askSchedule(needs, { ...params, by: callerOf(request) }),
   }),
-  defineRoute({
+  defineRoute('POST', '/configurations/:name/freeze', {
     ...freezing,
-    method: 'POST',
     summary:
       'Freezes a configuration: no schedule acts, no rollout begins, and its content stays as it is. Repeatable.',
     body: z.strictObject({
@@ -74,9 +67,8 @@ export const scheduleRoutes: readonly Route[] = [
       return freezeConfiguration(needs, name, { by: callerOf(request), until: at, reason });
     },
   }),
-  defineRoute({
+  defineRoute('DELETE', '/configurations/:name/freeze', {
     ...freezing,
-    method: 'DELETE',
     summary: 'Ends the freeze of a configuration: what its file says now comes into force. Repeatable.',
     handle: ({ params: { name } }, needs) => freezeConfiguration(needs, name, null),
   }),

@@ -5,7 +5,7 @@ import type { RolledBack } from '../../api/routes/configuration-history-routes.j
 import { fileWarningText } from '../../configuration-files/file-warnings.js';
 import type { ConfigurationExplanation } from '../../explain/explanation.js';
 import { HEALTH_STATES } from '../../explain/health-states.js';
-import { renderConfigurationExplanation } from '../../explain/render.js';
+import { renderConfigurationExplanation } from '../explanation-text.js';
 import type { Configuration, ConfigurationFileError } from '../../model/configuration.js';
 import type { ShownOverride } from '../../model/configuration-overrides.js';
 import { MAX_SERVICE_COUNT } from '../../model/plain/command-limits.js';
@@ -158,7 +158,7 @@ export const CONFIGURATION_COMMANDS = {
         .addOption(
           new Option(
             '--to <number>',
-            'of `config history`; default: the last one before that did not fail',
+            'of `config history`; default: the last good one before that of the file',
           ).argParser(contentNumber),
         )
         .option('--reason <text>', 'why, for those who look later')

@@ -17,7 +17,7 @@ const valueSchema = z
 
 /** `default`: the value where a run gives none; without it a run must give one. */
 const parameterSchema = z
-  .strictObject({
+  .object({
     default: valueSchema.optional().describe('the usual value'),
     /** The values that are allowed; a star stands for any text. Absent: all are. */
     values: z.array(z.string().min(1).max(200)).min(1).max(50).optional(),
@@ -27,7 +27,7 @@ const parameterSchema = z
     error: 'must be one of "values"',
   });
 
-export const jobSchema = z.strictObject({
+export const jobSchema = z.object({
   /** The values that a run may set, by the name of the variable. */
   parameters: z
     .record(z.string().regex(/^(?!DROVER_)[A-Za-z_]\w{0,127}$/), parameterSchema)
