@@ -16,7 +16,6 @@ import type { ConfigurationFileError } from '../../../src/model/configuration.js
 import type { ConfigurationOverrides } from '../../../src/model/configuration-overrides.js';
 import { DroverError, messageOf } from '../../../src/model/errors.js';
 import { publicMessage } from '../../../src/model/public-message.js';
-import type { Timetable } from '../../../src/model/schedule.js';
 import { unknownConfiguration } from '../../../src/model/unknown.js';
 import type { MirrorReader } from '../../../src/store/mirror.js';
 import { untilShown } from '../../../src/store/modify.js';
@@ -35,7 +34,6 @@ interface ConfigurationFollowerOptions
   extends ConfigurationTreeOptions,
     Pick<DirectoryEngineOptions, 'bases' | 'clock' | 'logger' | 'metrics' | 'random'> {
   readonly overrides: MirrorReader<ConfigurationOverrides>;
-  readonly timetables: MirrorReader<Timetable>;
   /** Called when `faults` may answer something else. */
   readonly onFaults?: () => void;
   readonly onFault?: OnFileFault | undefined;

@@ -36,7 +36,7 @@ export interface ConfigurationTreeOptions {
     MirrorReader<ConfigurationOverrides>,
     'entries' | 'get' | 'isReady' | 'setAside' | 'until'
   >;
-  readonly timetables: Pick<MirrorReader<Timetable>, 'entries' | 'isReady'>;
+  readonly timetables: Pick<MirrorReader<Timetable>, 'entries' | 'isReady' | 'onChange'>;
   readonly store: Store;
   readonly door: RecordDoor<RecordEdit>;
   readonly logger: Logger;

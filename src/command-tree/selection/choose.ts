@@ -11,8 +11,8 @@ export interface KnownInstances {
   readonly instances: readonly InstanceInfo[];
   /** `instanceGroups` of configurations, by name. */
   readonly groups: ReadonlyMap<string, readonly string[]>;
-  /** The configurations that each one waits for, by name. */
-  readonly waits: ReadonlyMap<string, readonly string[]>;
+  /** The configurations that each one waits for, by name; needed for a stop alone. */
+  readonly waits?: ReadonlyMap<string, readonly string[]>;
 }
 
 export interface Chosen {
@@ -42,18 +42,20 @@ export function chooseInstances(action: InstanceAction, selection: Selection, kn
 
 /**
  * The chosen instances in the order of a stop: those of a later wave are stopped when the waves before have ended,
- * because these wait for them (`waitsFor`). One wave where none waits for another.
+ * because these wait for them (`waitsFor`). There is a single wave where none waits for another.
  */
 export function wavesOf(
   instances: readonly InstanceInfo[],
-  { waits }: Pick<KnownInstances, 'waits'>,
+  known: Pick<KnownInstances, 'waits'>,
 ): readonly (readonly InstanceInfo[])[] {
-  const awaited = new Set(instances.flatMap(({ configurationName }) => waits.get(configurationName) ?? []));
+  const awaited = new Set(
+    instances.flatMap(({ configurationName }) => known.waits?.get(configurationName) ?? []),
+  );
   const isAwaited = ({ configurationName }: InstanceInfo): boolean => awaited.has(configurationName);
   const later = instances.filter(isAwaited);
   // Only a circle, which no write lets in, leaves none that nobody waits for.
   if (later.length === 0 || later.length === instances.length) return [instances];
-  return [instances.filter((one) => !isAwaited(one)), ...wavesOf(later, { waits })];
+  return [instances.filter((one) => !isAwaited(one)), ...wavesOf(later, known)];
 }
 
 function byIds(ids: readonly string[], { instances }: KnownInstances): readonly InstanceInfo[] {

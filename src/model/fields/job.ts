@@ -19,7 +19,7 @@ const valueSchema = z
 const parameterSchema = z
   .object({
     default: valueSchema.optional().describe('the usual value'),
-    /** What a value may be; a star stands for any text. Absent: anything. */
+    /** The values that are allowed; a star stands for any text. Absent: all are. */
     values: z.array(z.string().min(1).max(200)).min(1).max(50).optional(),
   })
   .refine(({ default: usual, values }) => usual === undefined || isAllowed(usual, values), {

@@ -56,8 +56,11 @@ it('stops those that wait for others first, and the others when these have stopp
     static: true,
     waitsFor: [{ configuration: 'db' }],
   });
-  const shop = { minimumServiceCount: 1, static: true, waitsFor: [{ configuration: 'shop' }] } as const;
-  await world.configure('face', shop);
+  await world.configure('face', {
+    minimumServiceCount: 1,
+    static: true,
+    waitsFor: [{ configuration: 'shop' }],
+  });
   const order: string[] = [];
   for (const name of ['db', 'shop', 'face']) await world.untilOnline(name, 1);
   const ending = new AbortController();

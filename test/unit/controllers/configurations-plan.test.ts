@@ -89,7 +89,11 @@ class Master {
         setAside: new Map(),
         until,
       },
-      timetables: { isReady: true, entries: () => new Map(frozen.map(frozenEntry)).entries() },
+      timetables: {
+        isReady: true,
+        entries: () => new Map(frozen.map(frozenEntry)).entries(),
+        onChange: () => () => undefined,
+      },
       store: new MemoryStore(),
       door: { write: async (edits) => this.#take(edits) },
       logger,
