@@ -1,12 +1,12 @@
 /** `drover wait`: watches the change stream until a condition holds, also for things that do not exist yet. */
 
-import { pathPart } from '../../command-tree/runs/api-calls.js';
-import { ClientError, EXIT, usageError } from '../../command-tree/runs/client-error.js';
 import {
   renderConfigurationExplanation,
   renderInstanceExplanation,
   renderNodeExplanation,
 } from '../../command-tree/explanation-text.js';
+import { pathPart } from '../../command-tree/runs/api-calls.js';
+import { ClientError, EXIT, usageError } from '../../command-tree/runs/client-error.js';
 import { durationText } from '../../model/words.js';
 import type { ApiClient } from '../api-client.js';
 import { followTopics, type WantedTopics } from './followed-topics.js';

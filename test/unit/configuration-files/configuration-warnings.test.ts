@@ -37,10 +37,7 @@ describe('an unknown field', () => {
       { update: { strategy: 'rolling', maxSurg: 2 } },
       '5:3: update.maxSurg: unknown field, has no effect; did you mean "maxSurge"?',
     ],
-    [
-      { readiness: { logLine: 'x', timeout: 5 } },
-      '5:3: readiness.timeout: unknown field, has no effect',
-    ],
+    [{ readiness: { logLine: 'x', timeout: 5 } }, '5:3: readiness.timeout: unknown field, has no effect'],
     [
       { minimumServiceCount: 0, restartPolicy: 'never', job: { parameters: { A: { usual: '1' } } } },
       '8:5: job.parameters.A.usual: unknown field, has no effect',

@@ -1,9 +1,12 @@
 /** Explanations as an operator reads them: whole texts. */
 import { describe, expect, it } from 'vitest';
+import {
+  renderConfigurationExplanation,
+  renderInstanceExplanation,
+} from '../../../src/command-tree/explanation-text.js';
 import { explainConfiguration } from '../../../src/explain/configuration.js';
 import type { ConfigurationFacts, InstanceFacts } from '../../../src/explain/facts.js';
 import { explainInstance } from '../../../src/explain/instance.js';
-import { renderConfigurationExplanation, renderInstanceExplanation } from '../../../src/command-tree/explanation-text.js';
 import {
   configurationFacts,
   configurationRecord,
