@@ -1,8 +1,11 @@
 /** `why` on a real node: real processes, real ports, real files, and the truth about each. */
 import { createServer, type Server } from 'node:net';
 import { afterEach, expect, it } from 'vitest';
+import {
+  renderConfigurationExplanation,
+  renderInstanceExplanation,
+} from '../../src/command-tree/explanation-text.js';
 import { configurationExplanationSchema, instanceExplanationSchema } from '../../src/explain/explanation.js';
-import { renderConfigurationExplanation, renderInstanceExplanation } from '../../src/command-tree/explanation-text.js';
 import type { DaemonWorld } from '../support/daemon/daemon.js';
 import { shareDaemon } from '../support/daemon/shared-daemon.js';
 import { freePorts } from '../support/free-ports.js';
