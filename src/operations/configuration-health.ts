@@ -5,7 +5,8 @@ import { healthOf } from '../explain/health.js';
 import type { ConfigurationFileError } from '../model/configuration.js';
 import { lastExits } from '../model/exit-record.js';
 import type { InstanceRecord } from '../model/instance.js';
-import { freezeText, minimumAt } from '../model/schedule.js';
+import { freezeText } from '../model/plain/schedule-text.js';
+import { minimumAt } from '../model/schedule.js';
 import { fileBeside } from './configuration-overrides.js';
 import type { Reads } from './reads.js';
 

@@ -10,6 +10,7 @@ import {
   consequenceText,
   type InstanceAction,
   type KnownInstances,
+  type Waits,
   wavesOf,
 } from './choose.js';
 import { type Selecting, singleId } from './selection.js';
@@ -64,6 +65,8 @@ interface Acting<Done extends InstanceMessage> {
   readonly action: InstanceAction;
   readonly input: Selecting & { readonly waitForPlayers?: boolean };
   readonly known: () => Promise<KnownInstances>;
+  /** Asked before a stop of several configurations. */
+  readonly waits: () => Promise<Waits>;
   /** Acts on one instance. Throws a ClientError, also when the instance is not known. */
   readonly perform: (id: string) => Promise<Done>;
 }
@@ -73,18 +76,19 @@ interface Acting<Done extends InstanceMessage> {
  * question named, and continues after a refusal. Throws the errors of `chooseInstances` and of the question.
  */
 export async function actOnInstances<Done extends InstanceMessage>(
-  { action, input, known, perform }: Acting<Done>,
+  { action, input, known, waits, perform }: Acting<Done>,
   { signal, confirm }: { readonly signal: AbortSignal; readonly confirm: Asker },
 ): Promise<Acted<Done>> {
   const id = singleId(input.selection);
   if (id !== undefined) return perform(id);
-  const all = await known();
-  const chosen = chooseInstances(action, input.selection, all);
+  const chosen = chooseInstances(action, input.selection, await known());
   await confirm({
     what: consequenceText(action, chosen, input.waitForPlayers === true),
     list: linesOf(chosen.instances),
   });
-  const waves = action === 'stop' ? wavesOf(chosen.instances, all) : [chosen.instances];
+  const isOrdered =
+    action === 'stop' && new Set(chosen.instances.map((one) => one.configurationName)).size > 1;
+  const waves = isOrdered ? wavesOf(chosen.instances, await waits()) : [chosen.instances];
   const outcomes: Outcome<Done>[] = [];
   for (const wave of waves) {
     const isOver = outcomes.some(({ done }) => done === undefined);
