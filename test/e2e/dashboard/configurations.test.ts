@@ -107,6 +107,11 @@ describe.skipIf(CHROMIUM === undefined)('configurations in Chromium (skipped whe
       .getByText(/line 2:\d+: command/)
       .waitFor();
     await dashboard.shoot('configurations');
+    await dashboard.goTo('#/configurations/odd/edit');
+    await typeOver(page, '7', '"sleep 1000"');
+    await page.getByRole('button', { name: 'Review and save' }).click();
+    await page.getByRole('dialog').getByText('This replaces the text of the broken file').waitFor();
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
     await dashboard.goTo('#/configurations/worker');
     await page.getByRole('button', { name: 'Delete' }).click();
     await page
