@@ -111,7 +111,8 @@ describe.skipIf(CHROMIUM === undefined)('configurations in Chromium (skipped whe
     await typeOver(page, '7', '"sleep 1000"');
     await page.getByRole('button', { name: 'Review and save' }).click();
     await page.getByRole('dialog').getByText('This replaces the text of the broken file').waitFor();
-    await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
+    await page.getByText('odd is saved and in force.').waitFor();
     await dashboard.goTo('#/configurations/worker');
     await page.getByRole('button', { name: 'Delete' }).click();
     await page

@@ -532,8 +532,7 @@ describe('the routes of why', () => {
     await world.addConfiguration('hello');
     const record = instanceRecord({ id: 'abc123' });
     const crashed = { state: 'OFFLINE', reason: 'exited', pid: null, keepsFailing: true } as const;
-    const ended = { ...crashed, exitSignal: 'SIGKILL', restarts: 3 };
-    await world.putInstance({ ...record, status: withStatus(record.status, ended) });
+    await world.putInstance({ ...record, status: withStatus(record.status, { ...crashed, restarts: 3 }) });
     const end = { run: 1, code: null, signal: 'SIGKILL', configuration: 'hello', node: 'n1', revision: 'r1' };
     const ends = [
       { ...end, instance: 'abc123', at: 1, cause: 'an earlier one' },
@@ -546,7 +545,7 @@ describe('the routes of why', () => {
     }
     expect((await get('/configurations/hello/why')).json().health).toMatchObject({
       state: 'failing',
-      detail: 'abc123 was ended by SIGKILL (killed: out of memory at 64 MB), 3 restarts',
+      detail: 'abc123 ended (killed: out of memory at 64 MB), 3 restarts',
       instance: 'abc123',
     });
   });
