@@ -87,7 +87,7 @@ describe.skipIf(CHROMIUM === undefined)('configurations in Chromium (skipped whe
   });
 
   it('makes one from an example, shows a broken file with its line, and deletes with the instances named', async () => {
-    const dashboard = await openSignedIn('#/configurations');
+    const dashboard = await openSignedIn('#/configurations', {}, { statuses: [404] });
     const { page } = dashboard;
     await page.getByRole('button', { name: 'New configuration' }).click();
     await page.getByLabel('Name', { exact: true }).fill('worker');

@@ -54,7 +54,10 @@ describe('a history', () => {
   test('keeps the last good one, however many failed after it', () => {
     const end = { outcome: 'failed', reason: null } as const;
     let { contents } = withContent([], content('good'));
-    contents = withContent(contents, content('bad0', { end: { outcome: 'rolled-out', reason: null } })).contents;
+    contents = withContent(
+      contents,
+      content('bad0', { end: { outcome: 'rolled-out', reason: null } }),
+    ).contents;
     for (let index = 1; index <= 2 * MAX_CONTENTS; index++)
       contents = withContent(contents, content(`bad${index}`, { end })).contents;
     const revisions = contents.map(({ revision }) => revision);

@@ -55,9 +55,7 @@ export function Actions({ rows, entry, isFrozen }: ActionsProps) {
           {text.run}
         </DialogButton>
       )}
-      {session.can('OPERATE') && (
-        <Button onPress={freeze}>{isFrozen ? text.unfreeze : text.freeze}</Button>
-      )}
+      {session.can('OPERATE') && <Button onPress={freeze}>{isFrozen ? text.unfreeze : text.freeze}</Button>}
       {session.can('OPERATE') && !isJob && (
         <>
           <Button onPress={add}>{text.add}</Button>
