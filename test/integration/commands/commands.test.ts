@@ -876,7 +876,7 @@ describe('help', () => {
       'stop',
     ])
       expect(text).toMatch(new RegExp(`^${command.replace(/[[\]|.]/g, '\\$&')} {2,}\\S`, 'm'));
-    expect(await world.json('help')).toHaveLength(61);
+    expect(await world.json('help')).toHaveLength(63);
   });
 
   it('explains a group and a single command', async () => {
