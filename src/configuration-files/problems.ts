@@ -161,6 +161,8 @@ function problemOfIssue(
   { rules, input, mayShow }: Context,
 ): Problem {
   const value = valueAt(input, path);
+  const object = value === undefined ? path.slice(0, -1) : path;
+  const typo = typoIn(valueAt(input, object), ruleAt(rules, object));
   switch (issue.code) {
     case 'invalid_key':
       return { path, message: issue.issues[0]?.message ?? 'key is not allowed', at: 'key' };
@@ -168,13 +170,23 @@ function problemOfIssue(
     case 'invalid_format': {
       // Show no value when the field is absent: then its default breaks the rule. An object breaks one as a whole.
       const is = value === undefined || isObject(value) ? '' : shown(value, mayShow(path));
-      return { path, message: `${issue.message}${is}`, at: 'value' };
+      return { path, message: `${issue.message}${is}${typo}`, at: 'value' };
     }
     default: {
-      const message = `must be ${accepted(ruleAt(rules, path))}${shown(value, mayShow(path))}`;
+      const message = `must be ${accepted(ruleAt(rules, path))}${shown(value, mayShow(path))}${typo}`;
       return { path, message, at: 'value' };
     }
   }
+}
+
+/** The unknown field of an object that is probably a known one, as the end of a fault; empty: it has none. */
+function typoIn(object: unknown, rule: Rule | undefined): string {
+  const names = Object.keys(objectIn(rule)?.properties ?? {});
+  for (const key of isObject(object) ? Object.keys(object).slice(0, MAX_FOUND) : []) {
+    const nearest = names.includes(key) ? undefined : nearestName(key, names);
+    if (nearest !== undefined) return `; unknown field ${quoteText(key)}, did you mean "${nearest}"?`;
+  }
+  return '';
 }
 
 /** For a union: the issues of the branch whose type matches the value; undefined: none matches. */

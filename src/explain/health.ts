@@ -84,17 +84,15 @@ export function healthOf(facts: HealthFacts): Health {
 
 /**
  * The first instance with a word; undefined: none has it. A run of a job that failed is over once another one was made, so
- * that only the newest run tells of a failure.
+ * that only the newest run tells of a failure. Only then are all instances looked at.
  */
 function toldOf(instances: Iterable<InstanceRecord>, word: InstanceWord): InstanceRecord | undefined {
   let newest: InstanceRecord | undefined;
-  let first: InstanceRecord | undefined;
   for (const one of instances) {
+    if (wordOf(one) === word && (word !== 'failed' || one.job === undefined)) return one;
     if (newest === undefined || byAge(newest, one) < 0) newest = one;
-    if (wordOf(one) === word) first ??= one;
   }
-  if (word !== 'failed' || newest?.job === undefined) return first;
-  return wordOf(newest) === word ? newest : undefined;
+  return newest !== undefined && wordOf(newest) === word ? newest : undefined;
 }
 
 const BELOW = HEALTH_STATES.indexOf('below-minimum');

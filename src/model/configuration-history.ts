@@ -103,7 +103,7 @@ export interface NewContent {
 
 /**
  * The history after a new content has come into force: the content before it gets its end, and the oldest content may
- * go.
+ * go. The last good content stays, so that a rollback finds it however many failed since.
  */
 export function withContent(
   contents: readonly KeptContent[],
@@ -112,5 +112,8 @@ export function withContent(
   const last = contents.at(-1);
   const before = last === undefined ? [] : [...contents.slice(0, -1), { ...last, end: { ...end, at } }];
   const content: KeptContent = { ...origin, number: (last?.number ?? 0) + 1, revision, at };
-  return { contents: [...before, content].slice(-MAX_CONTENTS) };
+  const all = [...before, content];
+  const good = all.findLast(({ end: its }) => its?.outcome === 'rolled-out');
+  const oldest = all.length > MAX_CONTENTS ? all.find((one) => one !== good) : undefined;
+  return { contents: all.filter((one) => one !== oldest) };
 }

@@ -3,7 +3,6 @@ import type { ConfigurationHealth } from '../explain/concerns.js';
 import { claimedName, faultsOf, isOfOneFile } from '../explain/files.js';
 import { healthOf } from '../explain/health.js';
 import type { ConfigurationFileError } from '../model/configuration.js';
-import { lastExits } from '../model/exit-record.js';
 import type { InstanceRecord } from '../model/instance.js';
 import { freezeText } from '../model/plain/schedule-text.js';
 import { minimumAt } from '../model/schedule.js';
@@ -28,7 +27,7 @@ export function healthOfConfiguration(needs: Reads, name: string): Configuration
     file: fileBeside(needs, name),
     rollout: needs.rollouts.get(name)?.value,
     instances: () => instancesOf(needs, name),
-    causeOf: (id) => lastExits(needs.exits.entries(), ({ instance }) => instance === id)[0]?.cause,
+    causeOf: (id) => causeOf(needs, id),
   });
   const instances = [...counts.values()].reduce((sum, count) => sum + count, 0);
   const { frozen } = needs.timetableRecords.mirror.get(name)?.value ?? {};
@@ -36,6 +35,12 @@ export function healthOfConfiguration(needs: Reads, name: string): Configuration
     ...{ name, online: counts.get('online') ?? 0, minimum: minimum ?? 0, instances, health },
     ...(frozen && { frozen: freezeText(frozen) }),
   };
+}
+
+/** Why the last run of an instance ended, by its own ends alone: a fleet has many failing instances, and many ends. */
+function causeOf({ exits, exitsByInstance }: Reads, id: string): string | undefined {
+  const ends = [...exitsByInstance.get(id)].flatMap((key) => exits.get(key)?.value ?? []);
+  return ends.sort((a, b) => b.at - a.at)[0]?.cause;
 }
 
 function faultOf(

@@ -27,6 +27,7 @@ export interface Reads
     | 'configurations'
     | 'events'
     | 'exits'
+    | 'exitsByInstance'
     | 'instanceRevisions'
     | 'instances'
     | 'instancesByConfiguration'

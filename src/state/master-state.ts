@@ -115,6 +115,7 @@ export class MasterState extends StateMirrors {
   readonly timetables = this.known('timetables');
   readonly keys = this.known('keys');
   readonly sessions = this.known('sessions');
+  readonly exitsByInstance = this.exits.lookup(({ instance }) => [instance]);
   readonly instancesByConfiguration = this.instances.lookup((record) => [record.configurationName]);
   readonly instancesByNode = this.instances.lookup(({ placement }) =>
     placement === null ? [] : [placement.nodeId],

@@ -81,8 +81,8 @@ export function configurationHistory(needs: Reads, name: string): PastContent[] 
 
 /**
  * The content that a rollback goes back to: the last good one before the content of the file. It is in force already when
- * a rollout failed. After a rollback by a person it is the content before the one in force. A content that failed is never
- * chosen.
+ * a rollout failed. After a rollback by a person it is the good content before the one in force. A content that failed is
+ * never chosen, and one that is not known to have been good only where no earlier one is.
  */
 function rollbackTarget<T extends Omit<PastContent, 'isRollbackTarget'>>(
   contents: readonly T[],
@@ -94,14 +94,10 @@ function rollbackTarget<T extends Omit<PastContent, 'isRollbackTarget'>>(
   const isBack = reason === 'rollback-failed' || (reason === 'rollback' && state === 'rolled-back');
   const good = state === 'complete' && to !== newest ? to : from;
   const lastGood = contents.find(({ revision }) => !isBack && revision === good && revision !== newest);
-  return (
-    lastGood ??
-    contents.find((one) => one.number < (now?.number ?? 0) && one.revision !== now?.revision && !isBad(one))
-  );
-}
-
-function isBad({ outcome }: Pick<PastContent, 'outcome'>): boolean {
-  return outcome === 'failed' || outcome === 'rolled-back';
+  const earlier = contents.filter((one) => one.number < (now?.number ?? 0) && one.revision !== now?.revision);
+  const outcomes = ['rolled-out', 'replaced'] as const;
+  const [fallback] = outcomes.flatMap((wanted) => earlier.find(({ outcome }) => outcome === wanted) ?? []);
+  return lastGood ?? fallback;
 }
 
 /**

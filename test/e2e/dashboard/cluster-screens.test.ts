@@ -22,6 +22,11 @@ describe.skipIf(CHROMIUM === undefined)('the dashboard in Chromium (skipped wher
     const dashboard = await openSignedIn('#/nodes');
     const { page } = dashboard;
     await page.locator('.node-row').filter({ hasText: 'node-a' }).waitFor();
+    await page.getByRole('link', { name: 'node-a', exact: true }).click();
+    await page.getByRole('button', { name: 'Drain', exact: true }).click();
+    await page.getByRole('dialog').getByText('nothing can be moved', { exact: false }).waitFor();
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
+    await dashboard.goTo('#/nodes');
     member = await joinFrom(page);
     shared.daemon.configure('lobby', { command: 'sleep 1000', minimumServiceCount: 4 });
     await shared.daemon.untilOnline('lobby', 4);

@@ -87,7 +87,7 @@ describe.skipIf(CHROMIUM === undefined)('configurations in Chromium (skipped whe
   });
 
   it('makes one from an example, shows a broken file with its line, and deletes with the instances named', async () => {
-    const dashboard = await openSignedIn('#/configurations');
+    const dashboard = await openSignedIn('#/configurations', {}, { statuses: [404] });
     const { page } = dashboard;
     await page.getByRole('button', { name: 'New configuration' }).click();
     await page.getByLabel('Name', { exact: true }).fill('worker');
@@ -107,6 +107,12 @@ describe.skipIf(CHROMIUM === undefined)('configurations in Chromium (skipped whe
       .getByText(/line 2:\d+: command/)
       .waitFor();
     await dashboard.shoot('configurations');
+    await dashboard.goTo('#/configurations/odd/edit');
+    await typeOver(page, '7', '"sleep 1000"');
+    await page.getByRole('button', { name: 'Review and save' }).click();
+    await page.getByRole('dialog').getByText('This replaces the text of the broken file').waitFor();
+    await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
+    await page.getByText('odd is saved and in force.').waitFor();
     await dashboard.goTo('#/configurations/worker');
     await page.getByRole('button', { name: 'Delete' }).click();
     await page

@@ -155,3 +155,16 @@ it('refuses a write and a plan that close a circle of waits, and warns of a name
     expect.objectContaining({ configurationName: 'new', field: 'waitsFor.0.configuration' }),
   ]);
 });
+
+it('takes an unknown field below another with a warning, and keeps it in the file and in what an editor reads', async () => {
+  const update = { strategy: 'rolling', maxSurg: 3 };
+  const written = await world.call('PUT /configurations/lobby', { body: { ...CONTENT, update } });
+  expect([written.status, written.headers.get('warning')]).toEqual([
+    204,
+    '299 - "update.maxSurg: unknown field, has no effect; did you mean \\"maxSurge\\"?"',
+  ]);
+  const file = join(world.commands.root, 'configurations/lobby.json');
+  expect(JSON.parse(readFileSync(file, 'utf8')).update).toEqual(update);
+  expect((await world.call('GET /configurations/lobby/file')).json).toMatchObject({ content: { update } });
+  expect((await world.call('GET /configurations/lobby')).json).not.toHaveProperty('update.maxSurg');
+});

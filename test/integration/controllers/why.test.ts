@@ -16,10 +16,12 @@ import type { ConfigurationFileError } from '../../../src/model/configuration.js
 import { DroverError } from '../../../src/model/errors.js';
 import { toInstanceInfo } from '../../../src/model/instance.js';
 import type { Exit } from '../../../src/model/run/past-exit.js';
+import { exitKey } from '../../../src/store/keys.js';
 import { ApiWorld, instanceRecord } from '../../support/api/api-world.js';
 import { Gate, GatedTransport } from '../../support/cluster/gated-transport.js';
 import { ControlPlane, type TestNode } from '../../support/control-plane/control-plane.js';
 import { NO_FILES } from '../../support/control-plane/explain-facts.js';
+import { withStatus } from '../../support/control-plane/records.js';
 import { FakeClock } from '../../support/fake-clock.js';
 
 const LOBBY = { name: 'lobby', runtime: 'process', command: 'run', ramMB: 100, cpu: 10 };
@@ -520,7 +522,32 @@ describe('the routes of why', () => {
     });
     const all = await get('/configurations/hello/why');
     expect(all.statusCode).toBe(200);
-    expect(configurationExplanationSchema.parse(all.json())).toMatchObject({ configurationName: 'hello' });
+    expect(configurationExplanationSchema.parse(all.json())).toMatchObject({
+      configurationName: 'hello',
+      health: { state: 'healthy', text: 'Healthy', detail: null },
+    });
+  });
+
+  it('tell the health of a configuration by the last end of its failing instance', async () => {
+    await world.addConfiguration('hello');
+    const record = instanceRecord({ id: 'abc123' });
+    const crashed = { state: 'OFFLINE', reason: 'exited', pid: null, keepsFailing: true } as const;
+    await world.putInstance({ ...record, status: withStatus(record.status, { ...crashed, restarts: 3 }) });
+    const end = { run: 1, code: null, signal: 'SIGKILL', configuration: 'hello', node: 'n1', revision: 'r1' };
+    const ends = [
+      { ...end, instance: 'abc123', at: 1, cause: 'an earlier one' },
+      { ...end, instance: 'abc123', at: 2, cause: 'killed: out of memory at 64 MB' },
+      { ...end, instance: 'other1', at: 3, cause: 'of another one' },
+    ].map((one) => ({ ...one, players: null, lines: null }));
+    for (const value of ends) {
+      const key = exitKey(`${value.instance}-${value.at}`);
+      await world.exits.until(await world.store.transact([{ do: 'put', key, value }]));
+    }
+    expect((await get('/configurations/hello/why')).json().health).toMatchObject({
+      state: 'failing',
+      detail: 'abc123 ended (killed: out of memory at 64 MB), 3 restarts',
+      instance: 'abc123',
+    });
   });
 
   it('answer 404 for what is not there, and repeat only what is a name', async () => {

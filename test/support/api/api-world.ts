@@ -208,6 +208,7 @@ export class ApiWorld {
   });
   readonly #instanceRevisions = new InstanceCounts(this.instances, ({ revision }) => revision);
   readonly #instanceWords = new InstanceCounts(this.instances, wordOf);
+  readonly #exitsByInstance = this.exits.lookup(({ instance }) => [instance]);
   readonly #instancesByConfiguration = this.instances.lookup(({ configurationName }) => [configurationName]);
   readonly tokens = new InstanceTokens(Buffer.alloc(32, 7), creationOfKept(this.instances));
   readonly audit = new RecordedAudit(this.clock);
@@ -459,6 +460,7 @@ export class ApiWorld {
       version: '0.0.0-test',
       events: this.events,
       exits: this.exits,
+      exitsByInstance: this.#exitsByInstance,
       webhooks: () => [],
       instances: this.instances,
       instanceRevisions: this.#instanceRevisions,

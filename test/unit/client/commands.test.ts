@@ -274,3 +274,12 @@ it('sends the part of a log that was asked for', async () => {
   const { asked } = await run('instance logs ab12cd --since 30d --until 5 -t', {});
   expect(asked).toEqual(['GET /instances/ab12cd/logs?lines=1000&since=30d&until=5&timestamps=true']);
 });
+
+it('takes --lines of a log as --tail, which wins', async () => {
+  const answers = { 'GET /instances/ab12cd': [200, { id: 'ab12cd' }] } as const;
+  const askedFor = async (line: string) => (await run(line, answers)).asked.at(-1);
+  const seven = await askedFor('logs ab12cd --tail 7');
+  expect(seven).toMatch(/^GET \/instances\/ab12cd\/logs\?lines=7&/);
+  expect(await askedFor('logs ab12cd --lines 7')).toBe(seven);
+  expect(await askedFor('logs ab12cd --lines 5 -n 7')).toBe(seven);
+});

@@ -173,6 +173,18 @@ describe('the health of a configuration', () => {
   });
 });
 
+it('looks no further than the instance that it tells of, however many there are', () => {
+  let looks = 0;
+  function* fleet() {
+    for (const one of [looping, ...Array.from({ length: 9999 }, () => online)]) {
+      looks++;
+      yield one;
+    }
+  }
+  health([looping, online], { instances: fleet });
+  expect(looks).toBe(1);
+});
+
 it('tells only changes of instances that others can see in the health', () => {
   const beat = recordWith({ lastHeartbeat: 5000, players: 3 });
   expect(isSameHealth(beat, online)).toBe(true);

@@ -51,6 +51,20 @@ describe('a history', () => {
     expect([numbers[0], numbers.at(-1)]).toEqual([2 * MAX_CONTENTS + 1, 3 * MAX_CONTENTS]);
   });
 
+  test('keeps the last good one, however many failed after it', () => {
+    const end = { outcome: 'failed', reason: null } as const;
+    let { contents } = withContent([], content('good'));
+    contents = withContent(
+      contents,
+      content('bad0', { end: { outcome: 'rolled-out', reason: null } }),
+    ).contents;
+    for (let index = 1; index <= 2 * MAX_CONTENTS; index++)
+      contents = withContent(contents, content(`bad${index}`, { end })).contents;
+    const revisions = contents.map(({ revision }) => revision);
+    expect(revisions).toHaveLength(MAX_CONTENTS);
+    expect([revisions[0], revisions[1], revisions.at(-1)]).toEqual(['good', 'bad12', 'bad20']);
+  });
+
   test('of a record from before it was kept begins with its content', () => {
     const known = contentsOf(undefined, record);
     expect(lines({ contents: known })).toEqual([`1 ${record.hash} at null`]);

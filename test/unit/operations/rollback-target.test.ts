@@ -63,6 +63,22 @@ it.each<[string, number | undefined, Parameters<typeof targetOf>]>([
   ['none of those that failed', undefined, [['failed'], { state: 'failed', from: null }]],
   ['none before the first one', undefined, [[], { state: 'complete', from: null }]],
   ['the one before a restart', 1, [['rolled-out'], { state: 'complete', from: 'r2' }]],
+  [
+    'the good one before a restart, not one that another replaced before it was good',
+    1,
+    [['rolled-out', 'replaced'], { state: 'complete', from: 'r3' }],
+  ],
+  [
+    'the same one for a rollback that is under way',
+    2,
+    [['rolled-out', 'rolled-out'], { state: 'rolling-back', reason: 'rollback', from: 'r2' }],
+  ],
+  [
+    'the one that was good again after a failure',
+    3,
+    [['rolled-out', 'failed', 'rolled-out'], { state: 'failed', from: 'r3' }],
+  ],
+  ['the one before without rollouts, of which none says more', 2, [['replaced', 'replaced']]],
 ])('is %s', (_name, expected, given) => {
   expect(targetOf(...given)).toBe(expected);
 });

@@ -55,10 +55,10 @@ export function Actions({ rows, entry, isFrozen }: ActionsProps) {
           {text.run}
         </DialogButton>
       )}
+      {session.can('OPERATE') && <Button onPress={freeze}>{isFrozen ? text.unfreeze : text.freeze}</Button>}
       {session.can('OPERATE') && !isJob && (
         <>
           <Button onPress={add}>{text.add}</Button>
-          <Button onPress={freeze}>{isFrozen ? text.unfreeze : text.freeze}</Button>
           <ConfirmButton
             title={text.restartTitle(name)}
             explanation={text.restartExplanation}

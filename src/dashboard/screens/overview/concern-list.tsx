@@ -69,7 +69,7 @@ function ConcernRow({ concern, isExplained }: { readonly concern: Concern; reado
       <div>
         <p>
           <strong>{href === null ? name : <a href={href}>{name}</a>}</strong>{' '}
-          {withCommands(countedDown(verdict, clock.value - (value?.at ?? 0)))}
+          {withCommands(told === null ? verdict : countedDown(verdict, clock.value - (value?.at ?? 0)))}
           {since !== null && (
             <span class="quiet">
               {' '}
