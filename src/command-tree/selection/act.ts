@@ -91,17 +91,30 @@ export async function actOnInstances<Done extends InstanceMessage>(
   const waves = isOrdered ? wavesOf(chosen.instances, await waits()) : [chosen.instances];
   const outcomes: Outcome<Done>[] = [];
   for (const wave of waves) {
-    const isOver = outcomes.some(({ done }) => done === undefined);
-    const former = new Set(outcomes.map(({ id: one }) => one));
-    // What is OFFLINE, such as on a lost node, may stay so for long.
-    const isLeft = (one: InstanceInfo): boolean =>
-      former.has(one.id) && (one.state === 'ONLINE' || one.state === 'CREATING');
-    while (former.size > 0 && !isOver && !signal.aborted && (await known()).instances.some(isLeft))
-      await pause(LOOK_MS, undefined, { signal }).catch(() => undefined);
     const ids = wave.map((instance) => instance.id);
-    outcomes.push(...(await performAll(ids, perform, isOver ? AbortSignal.abort() : signal)));
+    const isOver = outcomes.some(({ done }) => done === undefined);
+    try {
+      if (!isOver) await untilEnded(outcomes, known, signal);
+      outcomes.push(...(await performAll(ids, perform, isOver ? AbortSignal.abort() : signal)));
+    } catch (refusal) {
+      if (!(refusal instanceof ClientError)) throw refusal;
+      outcomes.push(...ids.map((one) => ({ id: one, refusal })));
+    }
   }
   return { action, outcomes };
+}
+
+/** Waits until the processes of these have ended, or the signal aborts. A node that is away may be so for long. */
+async function untilEnded(
+  stopped: readonly Pick<InstanceInfo, 'id'>[],
+  known: () => Promise<KnownInstances>,
+  signal: AbortSignal,
+): Promise<void> {
+  const ids = new Set(stopped.map(({ id }) => id));
+  const isLeft = ({ id, state, reason }: InstanceInfo): boolean =>
+    ids.has(id) && state !== 'STOPPED' && reason !== 'node-lost' && reason !== 'node-stopped';
+  while (ids.size > 0 && !signal.aborted && (await known()).instances.some(isLeft))
+    await pause(LOOK_MS, undefined, { signal }).catch(() => undefined);
 }
 
 async function performAll<Done extends InstanceMessage>(
