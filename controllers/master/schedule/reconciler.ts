@@ -5,13 +5,7 @@ import { eachBounded } from '../../../src/loop/each-bounded.js';
 import { Conflict, type Reconciler } from '../../../src/loop/reconciler.js';
 import { DroverError, messageOf } from '../../../src/model/errors.js';
 import { hasPlayers, type InstanceRecord, isAtRest } from '../../../src/model/instance.js';
-import {
-  EMPTY_TIMETABLE,
-  type Entry,
-  entryOf,
-  type PastDue,
-  type Timetable,
-} from '../../../src/model/schedule.js';
+import { EMPTY_TIMETABLE, type Entry, entryOf, type PastDue } from '../../../src/model/schedule.js';
 import { countText, durationText } from '../../../src/model/words.js';
 import type { InstanceWriter } from '../../../src/state/instance-writes.js';
 import type { StateRecords } from '../../../src/state/master-state.js';
@@ -80,8 +74,8 @@ export class Schedules implements Reconciler<ScheduleFacts, ScheduleStep> {
         return;
       case 'thaw':
         // A person may have frozen it anew meanwhile.
-        await modifyOrCreate(timetableRecords, name, ({ frozen, ...rest }: Timetable = EMPTY_TIMETABLE) =>
-          frozen?.at === step.freeze.at ? rest : undefined,
+        await modifyOrCreate(timetableRecords, name, (now) =>
+          now?.frozen?.at === step.freeze.at ? { ...now, frozen: undefined } : undefined,
         );
         return;
       case 'act':
