@@ -6,7 +6,7 @@ import type PQueue from 'p-queue';
 import type { ContentOrigins, FileWriter } from '../git/content-origins.js';
 import type { ConfigurationRecord } from '../model/configuration.js';
 import { DroverError } from '../model/errors.js';
-import { circleFault } from '../model/fields/waits-for.js';
+import { circleFault } from '../model/plain/waits-circle.js';
 import type { MirrorReader } from '../store/mirror.js';
 import type { Confirmed } from '../views/view.js';
 import type { ConfigurationEdit, ConfigurationEditor } from './file-writer.js';

@@ -179,12 +179,13 @@ export class ConfigurationFiles implements Part {
 
   /**
    * Called before an instance is made. False when the file of its configuration was removed or changed since
-   * it was read; the file is then looked at again.
+   * it was read; the file is then looked at again. The file of a frozen configuration does not matter.
    */
   async isInForce(record: ConfigurationRecord): Promise<boolean> {
     const { name } = record.configuration;
     return (
       record.sourceNode !== this.#source.nodeId ||
+      this.#options.timetables.get(name)?.value.frozen !== undefined ||
       this.#options.overrides.get(name)?.value.is === 'made' ||
       this.waiting().has(name) ||
       this.#source.isAsRead(record.sourceFile)
@@ -332,12 +333,10 @@ export class ConfigurationFiles implements Part {
     return this.#source.textOfBroken(name, this.#options.configurations.get(name)?.value);
   }
 
-  #change(change: Change): Promise<void> {
-    return this.#whileStarted(() => {
-      const { name } = change.edit;
-      refuseFrozen(name, this.#options.timetables.get(name)?.value);
-      return this.#turns.make(change);
-    });
+  async #change(change: Change): Promise<void> {
+    const { name } = change.edit;
+    refuseFrozen(name, this.#options.timetables.get(name)?.value);
+    return this.#whileStarted(() => this.#turns.make(change));
   }
 
   async #whileStarted(work: () => Promise<void>): Promise<void> {

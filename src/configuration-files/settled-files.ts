@@ -2,7 +2,7 @@
  * The view of the directory that decisions are made from. A valid file counts at once. A broken or missing one
  * counts only when two looks agree, because an editor or a checkout passes through both for a moment.
  */
-import { circleFault } from '../model/fields/waits-for.js';
+import { circleFault } from '../model/plain/waits-circle.js';
 import { faultOf, type Reading } from './directory.js';
 
 /** The number of looks after which a file that keeps changing is believed as it is. */

@@ -7,8 +7,8 @@ import { nextDue, ruleFields } from './cron.js';
 import { DroverError } from './errors.js';
 import { nameSchema } from './names.js';
 import { MAX_SERVICE_COUNT } from './plain/command-limits.js';
+import { freezeText } from './plain/schedule-text.js';
 import { stopCommandSchema } from './stopping.js';
-import { cutText, instantText } from './words.js';
 
 export const MINUTE_MS = 60_000;
 const DAY_MINUTES = 1440;
@@ -145,15 +145,6 @@ export const timetableSchema = z.object({
   frozen: freezeSchema.optional(),
 });
 export type Timetable = Readonly<z.output<typeof timetableSchema>>;
-
-const MOST_REASON_CHARS = 200;
-
-/** `frozen by ops until 2026-11-28 04:00:00: the tournament`. */
-export function freezeText({ by, until, reason }: Freeze): string {
-  const end = until === null ? '' : ` until ${instantText(until)}`;
-  const why = reason === null ? '' : `: ${cutText(reason, MOST_REASON_CHARS)}`;
-  return `frozen by ${by}${end}${why}`;
-}
 
 /** Throws DRV_CONFIGURATION_FROZEN while the configuration of the timetable is frozen. */
 export function refuseFrozen(name: string, timetable: Timetable | undefined): void {

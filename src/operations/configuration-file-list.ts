@@ -10,8 +10,8 @@ import {
 import type { KeptContent } from '../model/configuration-history.js';
 import { fileInGitSchema, gitStandingSchema } from '../model/git-standing.js';
 import { fileInGitText, gitStandingText } from '../model/plain/git-words.js';
+import { freezeText } from '../model/plain/schedule-text.js';
 import { isHeldBack, type RolloutRecord } from '../model/rollout.js';
-import { freezeText } from '../model/schedule.js';
 import type { FileFigures } from '../telemetry/gauges.js';
 import type { Reads } from './reads.js';
 

@@ -4,7 +4,8 @@ import { claimedName, faultsOf, isOfOneFile } from '../explain/files.js';
 import { healthOf } from '../explain/health.js';
 import type { ConfigurationFileError } from '../model/configuration.js';
 import type { InstanceRecord } from '../model/instance.js';
-import { freezeText, minimumAt } from '../model/schedule.js';
+import { freezeText } from '../model/plain/schedule-text.js';
+import { minimumAt } from '../model/schedule.js';
 import { fileBeside } from './configuration-overrides.js';
 import type { Reads } from './reads.js';
 

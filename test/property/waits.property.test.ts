@@ -1,7 +1,8 @@
 /** `waitsFor` over random graphs: no start before its conditions held, and no wait without a reason that holds. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { circleFault, isMetBy, type Wait } from '../../src/model/fields/waits-for.js';
+import { isMetBy, type Wait } from '../../src/model/fields/waits-for.js';
+import { circleFault } from '../../src/model/plain/waits-circle.js';
 import { ControlPlane } from '../support/control-plane/control-plane.js';
 import { FakeClock } from '../support/fake-clock.js';
 

@@ -12,8 +12,9 @@ import { hasFailed, type InstanceRecord, type InstanceStatus, saidOf } from '../
 import { CANNOT_START } from '../../../src/model/instance-word.js';
 import type { NodeCondition, NodeRecord } from '../../../src/model/node.js';
 import { rolloutText } from '../../../src/model/plain/rollout-text.js';
+import { freezeText } from '../../../src/model/plain/schedule-text.js';
 import type { RolloutRecord } from '../../../src/model/rollout.js';
-import { EMPTY_TIMETABLE, entryOf, freezeText, type Timetable } from '../../../src/model/schedule.js';
+import { EMPTY_TIMETABLE, entryOf, type Timetable } from '../../../src/model/schedule.js';
 import { endText } from '../../../src/model/words.js';
 
 /** How long an event takes up equal ones after its last time. Ends of a crash loop are minutes apart, and so are due times. */

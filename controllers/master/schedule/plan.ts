@@ -9,11 +9,11 @@
  */
 import type { Plan } from '../../../src/loop/reconciler.js';
 import { dueTimes, nextDue } from '../../../src/model/cron.js';
+import { freezeText } from '../../../src/model/plain/schedule-text.js';
 import {
   type Entry,
   entryOf,
   type Freeze,
-  freezeText,
   MINUTE_MS,
   type PastDue,
   ruleOf,

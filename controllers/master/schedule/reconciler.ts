@@ -5,12 +5,17 @@ import { eachBounded } from '../../../src/loop/each-bounded.js';
 import { Conflict, type Reconciler } from '../../../src/loop/reconciler.js';
 import { DroverError, messageOf } from '../../../src/model/errors.js';
 import { hasPlayers, type InstanceRecord, isAtRest } from '../../../src/model/instance.js';
-import { EMPTY_TIMETABLE, type Entry, entryOf, type PastDue } from '../../../src/model/schedule.js';
+import {
+  EMPTY_TIMETABLE,
+  type Entry,
+  entryOf,
+  type PastDue,
+  type Timetable,
+} from '../../../src/model/schedule.js';
 import { countText, durationText } from '../../../src/model/words.js';
 import type { InstanceWriter } from '../../../src/state/instance-writes.js';
 import type { StateRecords } from '../../../src/state/master-state.js';
 import type { RolloutWriter } from '../../../src/state/rollout-writes.js';
-import { freezeConfiguration } from '../../../src/state/schedules.js';
 import { modifyOrCreate, removeRecord } from '../../../src/store/modify.js';
 import type { Logger } from '../../../src/telemetry/logger.js';
 import type { InstanceCreations } from '../creation/instance-creations.js';
@@ -46,8 +51,9 @@ export class Schedules implements Reconciler<ScheduleFacts, ScheduleStep> {
     const { configurations, timetables, rollouts, clock } = this.#options;
     const configuration = configurations.get(name)?.value.configuration;
     const timetable = timetables.get(name)?.value;
-    // A timetable that cannot be read is kept as it is: `cluster status` names it.
-    if (timetables.setAside.has(name)) return undefined;
+    // A timetable that cannot be read is kept as it is, and that of an unreadable configuration: `cluster status`
+    // names both.
+    if (timetables.setAside.has(name) || configurations.setAside.has(name)) return undefined;
     if (timetable === undefined && configuration?.schedules === undefined) return undefined;
     return {
       now: clock.now(),
@@ -73,9 +79,10 @@ export class Schedules implements Reconciler<ScheduleFacts, ScheduleStep> {
         await this.#send(name, step.line);
         return;
       case 'thaw':
-        if (this.#options.timetables.get(name)?.value.frozen?.at !== step.freeze.at)
-          throw new Conflict(`${name} was frozen anew meanwhile`);
-        await freezeConfiguration(this.#options, name, null);
+        // A person may have frozen it anew meanwhile.
+        await modifyOrCreate(timetableRecords, name, ({ frozen, ...rest }: Timetable = EMPTY_TIMETABLE) =>
+          frozen?.at === step.freeze.at ? rest : undefined,
+        );
         return;
       case 'act':
         return this.#finish(name, step, await this.#act(name, step).catch(refusal));

@@ -5,7 +5,7 @@ import type { InstanceState, Reason } from '../../../src/model/instance.js';
 import type { Exit } from '../../../src/model/run/past-exit.js';
 import { NO_HOST_PID, pidOf } from '../../../src/model/run/run-identity.js';
 import { isRestarted } from '../../../src/model/stopping.js';
-import { cutToBytes, durationText } from '../../../src/model/words.js';
+import { countText, cutToBytes, durationText } from '../../../src/model/words.js';
 import {
   givenUpFor,
   type Handle,
@@ -174,7 +174,8 @@ function stateOfReady(fault: ReturnType<typeof faultOf>): InstanceState {
 
 function notAgain(exit: Exit, desired: SupervisorFacts['desired']): string {
   const { restartPolicy: policy = 'always', job } = desired?.configuration ?? {};
-  if (job?.retries !== undefined && exit.code !== 0) return `its ${job.retries} retries are used up`;
+  if (job?.retries !== undefined && exit.code !== 0)
+    return `after ${countText(job.retries, 'retry', 'retries')} it does not start again`;
   const waits = isRestarted(policy, exit) ? 'holds from its next start on' : 'does not start it again';
   return `restartPolicy ${policy} ${waits}`;
 }

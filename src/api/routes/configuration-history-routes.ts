@@ -19,6 +19,7 @@ import { callerOf } from '../gate/auth.js';
 import { shownTo, valuesQuery } from '../gate/shown-values.js';
 import { defineRoute, jsonAnswer, type Route, wholeNumber } from '../http/route.js';
 import { WRITE_ERRORS } from './configuration-routes.js';
+import { BEGIN_ERRORS } from './rollout-routes.js';
 import { ofConfiguration } from './subjects.js';
 
 const number = wholeNumber(1);
@@ -75,7 +76,7 @@ export const configurationHistoryRoutes: readonly Route[] = [
   defineRoute('POST', '/configurations/:name/rollback', {
     scope: 'OPERATE',
     summary: 'Brings an older content back and holds the content of the file back. The file is left alone.',
-    errors: ['DRV_REVISION_UNKNOWN', 'DRV_ROLLOUT_STATE', 'DRV_RECORD_UNREADABLE', 'DRV_STORE_WRITE_FAILED'],
+    errors: ['DRV_REVISION_UNKNOWN', ...BEGIN_ERRORS],
     ...ROLLBACK,
     handle: async ({ params: { name }, body: { to, reason }, request }, needs): Promise<RolledBack> => {
       const { number, revision } = targetOf(needs, name, to);

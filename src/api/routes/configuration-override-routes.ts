@@ -34,7 +34,12 @@ export const configurationOverrideRoutes: readonly Route[] = [
     scope: 'CONFIGURE',
     reach: 'new-configuration',
     summary: 'Ends the override of one field, or all overrides: the file counts again.',
-    errors: ['DRV_OVERRIDE_UNKNOWN', 'DRV_CONFIGURATION_NOT_WRITABLE', 'DRV_STORE_WRITE_FAILED'],
+    errors: [
+      'DRV_OVERRIDE_UNKNOWN',
+      'DRV_CONFIGURATION_FROZEN',
+      'DRV_CONFIGURATION_NOT_WRITABLE',
+      'DRV_STORE_WRITE_FAILED',
+    ],
     params: z.object({ name: nameSchema.describe('name of the configuration') }),
     body: z.strictObject({
       field: z.string().optional().describe('such as `minimumServiceCount`; default: all overrides'),

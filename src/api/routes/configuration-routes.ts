@@ -35,6 +35,7 @@ import { ofConfiguration } from './subjects.js';
 /** The errors of every write into the file of a configuration. */
 export const WRITE_ERRORS: readonly ErrorCode[] = [
   'DRV_CONFIGURATION_CHANGED',
+  'DRV_CONFIGURATION_FROZEN',
   'DRV_CONFIGURATION_OWNED',
   'DRV_CONFIGURATION_NOT_WRITABLE',
   'DRV_DISK_WRITE_FAILED',

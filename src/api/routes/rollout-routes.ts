@@ -13,6 +13,10 @@ import { callerOf, seesConfiguration } from '../gate/auth.js';
 import { defineRoute, jsonAnswer, type Route } from '../http/route.js';
 import { ofConfiguration } from './subjects.js';
 
+const CHANGE_ERRORS = ['DRV_ROLLOUT_STATE', 'DRV_RECORD_UNREADABLE', 'DRV_STORE_WRITE_FAILED'] as const;
+/** The errors of what begins a rollout. */
+export const BEGIN_ERRORS = ['DRV_CONFIGURATION_FROZEN', ...CHANGE_ERRORS] as const;
+
 const theRollout = { description: 'the rollout', schema: shownRolloutSchema };
 
 const SUMMARIES: Readonly<Record<RolloutAction, string>> = {
@@ -44,7 +48,7 @@ export const rolloutRoutes: readonly Route[] = [
       scope: 'OPERATE',
       ...ofConfiguration,
       summary: SUMMARIES[action],
-      errors: ['DRV_ROLLOUT_UNKNOWN', 'DRV_ROLLOUT_STATE', 'DRV_RECORD_UNREADABLE', 'DRV_STORE_WRITE_FAILED'],
+      errors: ['DRV_ROLLOUT_UNKNOWN', ...(action === 'retry' ? BEGIN_ERRORS : CHANGE_ERRORS)],
       answers: { 200: theRollout },
       handle: async ({ params, request }, needs) =>
         shown(needs, await needs.rolloutWrites[action](params.name, callerOf(request))),
@@ -54,7 +58,7 @@ export const rolloutRoutes: readonly Route[] = [
     scope: 'OPERATE',
     ...ofConfiguration,
     summary: 'Makes all instances anew from the same content, step by step, as a rollout does.',
-    errors: ['DRV_ROLLOUT_STATE', 'DRV_RECORD_UNREADABLE', 'DRV_STORE_WRITE_FAILED'],
+    errors: BEGIN_ERRORS,
     answers: { 200: theRollout },
     handle: async ({ params, request }, needs) =>
       shown(needs, await needs.rolloutWrites.restart(params.name, callerOf(request))),

@@ -5,7 +5,7 @@ import { basename } from 'node:path';
 import { describeFileError } from '../../command-tree/file-errors.js';
 import { ClientError, EXIT, failedError } from '../../command-tree/runs/client-error.js';
 import type { ConfigurationFileError } from '../../model/configuration.js';
-import { circleFault } from '../../model/fields/waits-for.js';
+import { circleFault } from '../../model/plain/waits-circle.js';
 import { countText, listText } from '../../model/words.js';
 import type { ApiClient } from '../api-client.js';
 import {

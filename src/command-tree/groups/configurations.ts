@@ -12,7 +12,7 @@ import { withEveryDefault } from '../../model/plain/configuration-defaults.js';
 import { WRITES_TEXT } from '../../model/plain/configuration-writes.js';
 import { fileInGitText } from '../../model/plain/git-words.js';
 import type { ScaledConfiguration } from '../../model/plain/scaled-content.js';
-import { freezeText } from '../../model/schedule.js';
+import { freezeText } from '../../model/plain/schedule-text.js';
 import { countText, cutText, durationText } from '../../model/words.js';
 import type { ConfigurationDiff } from '../../operations/configuration-diff.js';
 import type { ConfigurationDirectory } from '../../operations/configuration-file-list.js';

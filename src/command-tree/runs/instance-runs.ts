@@ -7,7 +7,7 @@ import { logPointText } from '../../operations/log-point.js';
 import type { CommandRuns, InputOf, RunCall } from '../commands.js';
 import { byConfiguration, leftOf } from '../groups/instance-text.js';
 import { actOnInstances, type InstanceMessage } from '../selection/act.js';
-import { type InstanceAction, isMeant, type KnownInstances } from '../selection/choose.js';
+import { type InstanceAction, isMeant, type KnownInstances, type Waits } from '../selection/choose.js';
 import type { Selecting } from '../selection/selection.js';
 import { type ApiCalls, pathPart, queryOf } from './api-calls.js';
 import { ClientError } from './client-error.js';
@@ -23,7 +23,8 @@ export function instanceRuns(api: ApiCalls) {
         {
           action,
           input,
-          known: () => knownTo(api, input, action === 'stop'),
+          known: () => knownTo(api, input),
+          waits: () => waitsOf(api),
           perform: (id) => perform(id, input),
         },
         call,
@@ -76,19 +77,20 @@ export function listedInstances(
   return known.instances.filter((one) => isMeant(one, input, known) && ['', one.state].includes(state));
 }
 
-/**
- * The instances and groups that a selection is made from. Configurations are loaded only when the selection names a
- * group, or the waits of configurations are needed.
- */
-async function knownTo(api: ApiCalls, { selection }: Selecting, isOrdered = false): Promise<KnownInstances> {
+/** The instances and groups that a selection is made from. Groups are loaded only when the selection names one. */
+async function knownTo(api: ApiCalls, { selection }: Selecting): Promise<KnownInstances> {
   const instances = (await api.get<InstanceInfo[]>('/instances')).sort(byConfiguration);
-  const isByGroup = 'filter' in selection && selection.filter.group !== undefined;
-  const configurations = isByGroup || isOrdered ? await api.get<Configuration[]>('/configurations') : [];
-  const groups = configurations.map(({ name, instanceGroups }) => [name, instanceGroups] as const);
-  const waits = configurations.map(
-    ({ name, waitsFor = [] }) => [name, waitsFor.map(({ configuration }) => configuration)] as const,
+  if (!('filter' in selection) || selection.filter.group === undefined)
+    return { instances, groups: new Map() };
+  const configurations = await api.get<Configuration[]>('/configurations');
+  return { instances, groups: new Map(configurations.map((one) => [one.name, one.instanceGroups])) };
+}
+
+async function waitsOf(api: ApiCalls): Promise<Waits> {
+  const configurations = await api.get<Configuration[]>('/configurations');
+  return new Map(
+    configurations.map(({ name, waitsFor = [] }) => [name, waitsFor.map((one) => one.configuration)]),
   );
-  return { instances, groups: new Map(groups), waits: new Map(waits) };
 }
 
 async function create(

@@ -10,6 +10,7 @@ import {
   consequenceText,
   type InstanceAction,
   type KnownInstances,
+  type Waits,
   wavesOf,
 } from './choose.js';
 import { type Selecting, singleId } from './selection.js';
@@ -64,6 +65,8 @@ interface Acting<Done extends InstanceMessage> {
   readonly action: InstanceAction;
   readonly input: Selecting & { readonly waitForPlayers?: boolean };
   readonly known: () => Promise<KnownInstances>;
+  /** Asked before a stop of several configurations. */
+  readonly waits: () => Promise<Waits>;
   /** Acts on one instance. Throws a ClientError, also when the instance is not known. */
   readonly perform: (id: string) => Promise<Done>;
 }
@@ -73,31 +76,45 @@ interface Acting<Done extends InstanceMessage> {
  * question named, and continues after a refusal. Throws the errors of `chooseInstances` and of the question.
  */
 export async function actOnInstances<Done extends InstanceMessage>(
-  { action, input, known, perform }: Acting<Done>,
+  { action, input, known, waits, perform }: Acting<Done>,
   { signal, confirm }: { readonly signal: AbortSignal; readonly confirm: Asker },
 ): Promise<Acted<Done>> {
   const id = singleId(input.selection);
   if (id !== undefined) return perform(id);
-  const all = await known();
-  const chosen = chooseInstances(action, input.selection, all);
+  const chosen = chooseInstances(action, input.selection, await known());
   await confirm({
     what: consequenceText(action, chosen, input.waitForPlayers === true),
     list: linesOf(chosen.instances),
   });
-  const waves = action === 'stop' ? wavesOf(chosen.instances, all) : [chosen.instances];
+  const isOrdered =
+    action === 'stop' && new Set(chosen.instances.map((one) => one.configurationName)).size > 1;
+  const waves = isOrdered ? wavesOf(chosen.instances, await waits()) : [chosen.instances];
   const outcomes: Outcome<Done>[] = [];
   for (const wave of waves) {
-    const isOver = outcomes.some(({ done }) => done === undefined);
-    const former = new Set(outcomes.map(({ id: one }) => one));
-    // What is OFFLINE, such as on a lost node, may stay so for long.
-    const isLeft = (one: InstanceInfo): boolean =>
-      former.has(one.id) && (one.state === 'ONLINE' || one.state === 'CREATING');
-    while (former.size > 0 && !isOver && !signal.aborted && (await known()).instances.some(isLeft))
-      await pause(LOOK_MS, undefined, { signal }).catch(() => undefined);
     const ids = wave.map((instance) => instance.id);
-    outcomes.push(...(await performAll(ids, perform, isOver ? AbortSignal.abort() : signal)));
+    const isOver = outcomes.some(({ done }) => done === undefined);
+    try {
+      if (!isOver) await untilEnded(outcomes, known, signal);
+      outcomes.push(...(await performAll(ids, perform, isOver ? AbortSignal.abort() : signal)));
+    } catch (refusal) {
+      if (!(refusal instanceof ClientError)) throw refusal;
+      outcomes.push(...ids.map((one) => ({ id: one, refusal })));
+    }
   }
   return { action, outcomes };
+}
+
+/** Waits until the processes of these have ended, or the signal aborts. A node that is away may be so for long. */
+async function untilEnded(
+  stopped: readonly Pick<InstanceInfo, 'id'>[],
+  known: () => Promise<KnownInstances>,
+  signal: AbortSignal,
+): Promise<void> {
+  const ids = new Set(stopped.map(({ id }) => id));
+  const isLeft = ({ id, state, reason }: InstanceInfo): boolean =>
+    ids.has(id) && state !== 'STOPPED' && reason !== 'node-lost' && reason !== 'node-stopped';
+  while (ids.size > 0 && !signal.aborted && (await known()).instances.some(isLeft))
+    await pause(LOOK_MS, undefined, { signal }).catch(() => undefined);
 }
 
 async function performAll<Done extends InstanceMessage>(

@@ -11,9 +11,10 @@ export interface KnownInstances {
   readonly instances: readonly InstanceInfo[];
   /** `instanceGroups` of configurations, by name. */
   readonly groups: ReadonlyMap<string, readonly string[]>;
-  /** The configurations that each one waits for, by name; needed for a stop alone. */
-  readonly waits?: ReadonlyMap<string, readonly string[]>;
 }
+
+/** The configurations that each one waits for, by name. */
+export type Waits = ReadonlyMap<string, readonly string[]>;
 
 export interface Chosen {
   /** The chosen instances; never empty. */
@@ -46,16 +47,14 @@ export function chooseInstances(action: InstanceAction, selection: Selection, kn
  */
 export function wavesOf(
   instances: readonly InstanceInfo[],
-  known: Pick<KnownInstances, 'waits'>,
+  waits: Waits,
 ): readonly (readonly InstanceInfo[])[] {
-  const awaited = new Set(
-    instances.flatMap(({ configurationName }) => known.waits?.get(configurationName) ?? []),
-  );
+  const awaited = new Set(instances.flatMap(({ configurationName }) => waits.get(configurationName) ?? []));
   const isAwaited = ({ configurationName }: InstanceInfo): boolean => awaited.has(configurationName);
   const later = instances.filter(isAwaited);
   // Only a circle, which no write lets in, leaves none that nobody waits for.
   if (later.length === 0 || later.length === instances.length) return [instances];
-  return [instances.filter((one) => !isAwaited(one)), ...wavesOf(later, known)];
+  return [instances.filter((one) => !isAwaited(one)), ...wavesOf(later, waits)];
 }
 
 function byIds(ids: readonly string[], { instances }: KnownInstances): readonly InstanceInfo[] {

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { hasFinished, type InstanceRecord, isAtRest, isServing } from '../instance.js';
 import { nameSchema } from '../names.js';
+import type { Waiting } from '../plain/waits-circle.js';
 
 const untilSchema = z.enum(['ready', 'finished', 'started']);
 type Until = z.output<typeof untilSchema>;
@@ -42,37 +43,6 @@ export function standingOf(record: InstanceRecord | undefined): string {
 /** The waits as texts such as `db is ready`. */
 export function waitText({ configuration, until }: Wait): string {
   return `${configuration} ${until === 'ready' ? 'is ready' : `has ${until}`}`;
-}
-
-interface Waiting {
-  readonly name: string;
-  readonly waitsFor?: readonly Wait[] | undefined;
-}
-
-/**
- * The fault of a content that waits for itself over others, with the shortest such chain; undefined: it does not.
- * `otherOf` gives the other contents by name.
- */
-export function circleFault(
-  content: Waiting,
-  otherOf: (name: string) => Waiting | undefined,
-): string | undefined {
-  if (content.waitsFor === undefined) return undefined;
-  const { name } = content;
-  const cameFrom = new Map<string, string>();
-  const reached = [name];
-  for (const at of reached)
-    for (const { configuration: next } of (at === name ? content : otherOf(at))?.waitsFor ?? []) {
-      if (next === name) {
-        const circle = [at, name];
-        for (let one = at; one !== name; circle.unshift(one)) one = cameFrom.get(one) ?? name;
-        return `waitsFor: goes in a circle: ${circle.join(' -> ')}. Each would wait for ever: remove one of these waits`;
-      }
-      if (cameFrom.has(next)) continue;
-      cameFrom.set(next, at);
-      reached.push(next);
-    }
-  return undefined;
 }
 
 /** Warnings of waits for configurations that are not there (yet). */

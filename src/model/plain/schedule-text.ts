@@ -1,6 +1,6 @@
 /** A schedule in one sentence, for people: its next due time, and what became of the last one. */
-import type { PastDue, ShownSchedule } from '../schedule.js';
-import { durationText, instantText } from '../words.js';
+import type { Freeze, PastDue, ShownSchedule } from '../schedule.js';
+import { cutText, durationText, instantText } from '../words.js';
 
 export function scheduleText(
   { name, do: deed, next, skip, paused, last }: ShownSchedule,
@@ -17,4 +17,13 @@ export function scheduleText(
 function pastDueText({ outcome, due, message, by }: PastDue): string {
   const what = by === null ? `due at ${instantText(due)}` : `asked for by ${by}`;
   return `${outcome}, ${what}${message === null ? '' : `: ${message}`}`;
+}
+
+const MOST_REASON_CHARS = 200;
+
+/** `frozen by ops until 2026-11-28 04:00:00: the tournament`. */
+export function freezeText({ by, until, reason }: Freeze): string {
+  const end = until === null ? '' : ` until ${instantText(until)}`;
+  const why = reason === null ? '' : `: ${cutText(reason, MOST_REASON_CHARS)}`;
+  return `frozen by ${by}${end}${why}`;
 }

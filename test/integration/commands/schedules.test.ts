@@ -56,6 +56,9 @@ it('keeps the minimum of a frozen configuration', async () => {
   await world.configure('game', { minimumServiceCount: 1 });
   const [record] = await world.untilOnline('game', 1);
   expect(await world.run('config freeze game')).toBe('configuration game is frozen by tester\n');
+  // Its file is gone, and what it said is in force.
+  world.removeFile('game.json');
+  await world.files.reload();
   await world.run(`instance delete ${record?.id} --yes`);
   await until(async () => {
     const [next] = await world.untilOnline('game', 1);

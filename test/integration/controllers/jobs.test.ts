@@ -110,21 +110,24 @@ it('ends a run at its time-out, by the ladder of stops, and keeps it to be read'
   expect(recordOf(id)).toBeDefined();
 });
 
-it('tries a run again as often as its job says, then it has ended', async () => {
-  await put({ restartPolicy: 'on-failure', job: { retries: 2 } });
+it.each([
+  [2, 'after 2 retries it does not start again'],
+  [1, 'after 1 retry it does not start again'],
+])('tries a run again as often as its job says, then it has ended: %i', async (retries, used) => {
+  await put({ restartPolicy: 'on-failure', job: { retries } });
   const { id } = await plane.master
     .led()
     .controllers.creations.create('report', { parameters: {}, key: 'two' });
-  for (const number of [1, 2, 3]) {
+  for (let number = 1; number <= retries + 1; number++) {
     await clock.advance(MINUTE - 1000);
     expect(recordOf(id)?.status.state).toBe('ONLINE');
     alpha.runtime.end(id, { code: 7, signal: null });
     await clock.advance(1000);
-    expect(recordOf(id)?.status.restarts).toBe(Math.min(number, 2));
+    expect(recordOf(id)?.status.restarts).toBe(Math.min(number, retries));
   }
   await clock.advance(10 * MINUTE);
-  const message = 'exited with code 7; its 2 retries are used up';
-  expect(recordOf(id)?.status).toMatchObject({ state: 'STOPPED', restarts: 2, exitCode: 7, message });
+  const message = `exited with code 7; ${used}`;
+  expect(recordOf(id)?.status).toMatchObject({ state: 'STOPPED', restarts: retries, exitCode: 7, message });
 });
 
 it('takes the values alone that its parameters allow', async () => {

@@ -3,8 +3,8 @@ import pino from 'pino';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { ConfigurationInput } from '../../../src/model/configuration.js';
 import { type Entry, entryOf } from '../../../src/model/schedule.js';
-import { askSchedule } from '../../../src/state/schedules.js';
-import { timetableKey } from '../../../src/store/keys.js';
+import { askSchedule, freezeConfiguration } from '../../../src/state/schedules.js';
+import { configurationKey, timetableKey } from '../../../src/store/keys.js';
 import { ControlPlane, EVENTS_WRITTEN_MS, type TestNode } from '../../support/control-plane/control-plane.js';
 import { FakeClock } from '../../support/fake-clock.js';
 
@@ -99,6 +99,15 @@ it('keeps a timetable that it cannot read, and goes on with the others', async (
   );
   await expect(asked).rejects.toMatchObject({ code: 'DRV_RECORD_UNREADABLE', status: 409 });
   expect((await plane.store.get(timetableKey('lobby')))?.value).toEqual(value);
+});
+
+it('keeps the timetable and the freeze of a configuration that it cannot read', async () => {
+  await put({ static: true, schedules: [COMMAND] });
+  const { state } = plane.master;
+  await freezeConfiguration({ ...state, clock }, 'lobby', { by: 'admin', until: null, reason: null });
+  await plane.store.transact([{ do: 'put', key: configurationKey('lobby'), value: { hash: 7 } }]);
+  await clock.advance(2 * MINUTE);
+  expect(state.timetables.get('lobby')?.value.frozen).toMatchObject({ by: 'admin' });
 });
 
 it('says what was missed while no master ran, in record, log and events', async () => {

@@ -11,7 +11,7 @@ const SHARED = new RegExp(
     '^src/loop/(?:backoff|each-bounded|remembered)\\.ts$',
     '^src/model/(?:duration|errors|words)\\.ts$',
     '^src/model/access/(?:address-range|key-scopes|name-pattern)\\.ts$',
-    '^src/(?:explain/(?:health-states|render)|operations/(?:log-point|shown-differences)|telemetry/(?:plain-text|secret-fields))\\.ts$',
+    '^src/(?:explain/health-states|operations/(?:log-point|shown-differences)|telemetry/(?:plain-text|secret-fields))\\.ts$',
     '^src/configuration-files/(?:file-warnings|nearest-name)\\.ts$',
     '^src/templates/library/(?:archive-check|invalid-archive|pack-zip|unpack-zip)\\.ts$',
     '^src/templates/sync/(?:node-sync-text|pattern)\\.ts$',

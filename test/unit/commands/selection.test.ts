@@ -1,5 +1,7 @@
 /** Which instances an action takes in, and what is said before it: from what was typed and what there is. */
 import { describe, expect, it } from 'vitest';
+import { ClientError, EXIT } from '../../../src/command-tree/runs/client-error.js';
+import { actedText, actOnInstances } from '../../../src/command-tree/selection/act.js';
 import {
   type Chosen,
   chooseInstances,
@@ -112,5 +114,56 @@ describe('what is said before', () => {
     expect(consequenceText('stop', { ...of('b1'), left: 2 }, false)).toBe(
       '1 instance is stopped, until started again; 2 more are left alone: stopped',
     );
+  });
+});
+
+describe('a stop of several', () => {
+  const waits = new Map([['shop', ['db']]]);
+  const DB = instance('d', 'db');
+  const shop = (state: InstanceState, reason: string | null): InstanceInfo =>
+    Object.assign(instance('s', 'shop', { state }), { reason });
+
+  /** Stops shop and db. `looks`: what shop is after it was asked to stop; an error is a look that fails. */
+  async function stopped(looks: readonly (InstanceInfo | ClientError)[]): Promise<string[]> {
+    const said: string[] = [];
+    const answers = [shop('ONLINE', null), ...looks].values();
+    const acted = await actOnInstances(
+      {
+        action: 'stop',
+        input: { selection: selectionOf([], { all: true }) },
+        known: async () => {
+          const { value, done } = answers.next();
+          if (value instanceof ClientError) throw value;
+          const { state, reason } = value ?? {};
+          said.push(done === true ? 'looked too often' : `shop ${state} ${reason}`);
+          return { instances: value === undefined ? [DB] : [value, DB], groups: new Map(), waits };
+        },
+        perform: async (id) => {
+          said.push(`stop ${id}`);
+          return { instanceId: id, message: `${id} stops` };
+        },
+      },
+      { signal: new AbortController().signal, confirm: async () => undefined },
+    );
+    return [...said.slice(1), ...actedText(acted).split('\n')];
+  }
+
+  it.each([
+    ['that is not ready', shop('OFFLINE', 'not-ready')],
+    ['whose commands after its end run', shop('OFFLINE', 'stopping')],
+  ])('waits for one %s', async (_what, look) => {
+    const former = `shop OFFLINE ${look.reason}`;
+    const all = ['stop s', former, 'shop STOPPED stopped', 'stop d', 's stops', 'd stops'];
+    expect(await stopped([look, shop('STOPPED', 'stopped')])).toEqual(all);
+  });
+
+  it('does not wait for one on a lost node', async () => {
+    const all = ['stop s', 'shop OFFLINE node-lost', 'stop d', 's stops', 'd stops'];
+    expect(await stopped([shop('OFFLINE', 'node-lost')])).toEqual(all);
+  });
+
+  it('says which go on where a look fails', async () => {
+    const lost = new ClientError(EXIT.unreachable, 'the master is away');
+    expect(await stopped([lost])).toEqual(['stop s', 's stops', 'instance d: the master is away']);
   });
 });

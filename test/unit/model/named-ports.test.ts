@@ -47,7 +47,6 @@ describe('named ports in a configuration', () => {
       { ports: { a: { min: 1, max: 1 }, b: { min: 1, max: 1, protocol: 'udp' } } },
       'ports.b: must have a number that the other ports leave',
     ],
-    [{ ports: { query: { min: 1, max: 2, mim: 1 } } }, 'mim'],
     [{ ports: { query: { next: 1 } } }, 'ports.query.next: must be min and max instead'],
     [{ ports: { query: { sameAs: 'main' } } }, 'ports.query.sameAs: must be min and max instead'],
     [

@@ -40,7 +40,6 @@ describe('the update block', () => {
     [{ maxUnavailable: -1 }, 'maxUnavailable: '],
     [{ promote: 'manual' }, 'canary: must be 1 or more where "promote" is "manual"'],
     [{ strategy: 'recreate' }, 'strategy: '],
-    [{ maxSurges: 2 }, 'maxSurges'],
     [{ progressSeconds: 0 }, 'progressSeconds: '],
   ])('refuses %j', (update, problem) => {
     expect(problemOf(update)).toContain(problem);

@@ -7,6 +7,8 @@ import { given } from '../../support/control-plane/given.js';
 import { configurationOf } from '../../support/control-plane/records.js';
 import { FakeClock } from '../../support/fake-clock.js';
 
+type Mirror = Reads['timetableRecords']['mirror'];
+
 /** A valid file of this name and command. */
 function reading(name: string, command: string) {
   const result = parseConfigurationFile(`${name}.json`, JSON.stringify({ name, command }));
@@ -45,6 +47,9 @@ it('tells the state of the file here, also of what another master brought, and a
       rollouts: new Map(),
       clock: new FakeClock(),
       overrides: { get: () => undefined },
+      timetableRecords: {
+        mirror: given<Mirror>({ entries: () => new Map().entries(), get: () => undefined }),
+      },
       configurationFiles: {
         ownErrors: () => [],
         errors: () => [],
