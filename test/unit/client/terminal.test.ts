@@ -56,7 +56,6 @@ const ANSWERS: Readonly<Record<string, readonly [status: number, body: unknown]>
   'GET /instances': [200, INSTANCES],
   'GET /instances/lob1aa': [200, INSTANCES[0]],
   'GET /instances/lobby': unknown,
-  'GET /configurations': [200, [{ name: 'lobby' }]],
   'GET /configurations/lobby': [200, { name: 'lobby' }],
   'GET /configurations/lobby/why': [
     200,

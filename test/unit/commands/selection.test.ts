@@ -136,8 +136,9 @@ describe('a stop of several', () => {
           if (value instanceof ClientError) throw value;
           const { state, reason } = value ?? {};
           said.push(done === true ? 'looked too often' : `shop ${state} ${reason}`);
-          return { instances: value === undefined ? [DB] : [value, DB], groups: new Map(), waits };
+          return { instances: value === undefined ? [DB] : [value, DB], groups: new Map() };
         },
+        waits: async () => waits,
         perform: async (id) => {
           said.push(`stop ${id}`);
           return { instanceId: id, message: `${id} stops` };

@@ -42,7 +42,6 @@ it('tells the state of the file here, also of what another master brought, and a
       configurations: records,
       instances: { entries: () => new Map().entries() },
       instanceWords: { of: () => new Map() },
-      timetableRecords: { mirror: new Map() },
       instanceRevisions: { of: () => new Map() },
       rollouts: new Map(),
       clock: new FakeClock(),
