@@ -225,6 +225,7 @@ export class CommandWorld {
       instances: state.instances,
       instanceRevisions: state.instanceRevisions,
       instanceWords: state.instanceWords,
+      exitsByInstance: state.exitsByInstance,
       instancesByConfiguration: state.instancesByConfiguration,
       configurations: state.configurations,
       revisions: state.revisions,
