@@ -96,8 +96,10 @@ it('logs, wait and --watch go on over a restart of the master, and say so', asyn
   const id = await oneInstance(ECHO);
   const logs = new Client(['logs', '-f', id]);
   const list = new Client(['instance', 'list', '--watch', '-o', 'name']);
-  const waiting = new Client(['wait', 'config', 'later', '--for', 'minimum', '--timeout', '5m']);
+  const waiting = new Client(['wait', 'config', 'lobby', 'later', '--for', 'minimum', '--timeout', '5m']);
   await until(() => expect([logs.lines, list.lines]).toEqual([['ready'], [id]]));
+  // It waits for lobby too, so that it says when it is connected: a first connection that fails is not tried again.
+  await until(() => expect(waiting.lines).toEqual(['config lobby has its minimum online']));
   await world.api.execute(id, 'one');
   await until(() => expect(logs.lines).toEqual(['ready', 'got one']));
   await world.restart('SIGTERM');
@@ -111,7 +113,7 @@ it('logs, wait and --watch go on over a restart of the master, and say so', asyn
   );
   world.configure('later', { command: 'sleep 1000', minimumServiceCount: 1 });
   expect(await waiting.ended).toEqual({ code: 0, signal: null });
-  expect(waiting.out).toBe('config later has its minimum online\n');
+  expect(waiting.out).toBe('config lobby has its minimum online\nconfig later has its minimum online\n');
   const [later] = await world.untilOnline('later', 1);
   await until(() => expect(list.lines).toContain(later?.id));
 
@@ -132,8 +134,11 @@ it('logs and wait go on behind a proxy that cuts them off, and no line is lost o
       DROVER_CA: world.paths.apiAuthority,
     };
     const logs = new Client(['logs', '-f', id], { environment });
-    const waiting = new Client(['wait', 'instance', id, '--for', 'gone', '--timeout', '5m'], { environment });
+    const waiting = new Client(['wait', 'instance', 'nobody', id, '--for', 'gone', '--timeout', '5m'], {
+      environment,
+    });
     await until(() => expect(logs.lines).toEqual(['ready']));
+    await until(() => expect(waiting.lines).toEqual(['instance nobody is gone']));
     for (const word of ['one', 'two', 'three']) {
       proxy.cut();
       await world.api.execute(id, word);
