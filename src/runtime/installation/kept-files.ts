@@ -81,7 +81,7 @@ export async function stillKept(
 
 /** The warning that names kept files; empty: there are none. */
 export function keptWarnings(kept: Readonly<Record<string, string>>): string[] {
-  const paths = Object.keys(kept);
+  const paths = Object.keys(kept).sort();
   if (paths.length === 0) return [];
   const more = paths.length > MOST_NAMED ? ` and ${paths.length - MOST_NAMED} more` : '';
   const names = paths.slice(0, MOST_NAMED).join(', ') + more;
