@@ -34,6 +34,7 @@ export interface Reads
     | 'keys'
     | 'nodes'
     | 'overrides'
+    | 'programSecrets'
     | 'revisions'
     | 'rollouts'
     | 'sessions'

@@ -17,7 +17,7 @@ type SessionState =
 type Scope = Caller['scope'];
 
 /** The scopes. Each includes the scopes before it. */
-const SCOPES: readonly Scope[] = ['PUBLIC', 'READ', 'PLAN', 'OPERATE', 'CONFIGURE', 'ALL'];
+const SCOPES: readonly Scope[] = ['PUBLIC', 'READ', 'PLAN', 'OPERATE', 'CONFIGURE', 'SECRETS', 'ALL'];
 const SIGNED_OUT = 'You are signed out.';
 const STORED_AS = 'drover-session';
 const SESSION_TOKEN = /^drvs_/;

@@ -12,7 +12,7 @@ export interface KeyForm {
   readonly from: string;
 }
 
-export const SCOPES = ['READ', 'PLAN', 'OPERATE', 'CONFIGURE', 'ALL', 'PUBLIC'] as const;
+export const SCOPES = ['READ', 'PLAN', 'OPERATE', 'CONFIGURE', 'SECRETS', 'ALL', 'PUBLIC'] as const;
 
 const LABEL = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
