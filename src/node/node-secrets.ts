@@ -120,10 +120,8 @@ async function readSource(name: string, source: SecretSource, signal: AbortSigna
   if ('value' in source) return source.value;
   const from = 'file' in source ? source.file : source.command[0];
   try {
-    const isFile = 'file' in source;
-    return secretText(
-      await (isFile ? readRegular(source.file, MOST_BYTES) : outputOf(source.command, signal)),
-    );
+    if ('command' in source) return secretText(await outputOf(source.command, signal));
+    return secretText((await readRegular(source.file, MOST_BYTES)).toString());
   } catch (error) {
     signal.throwIfAborted();
     const text = `the secret ${name} cannot be had on this node: ${from}: ${fileReason(error)}`;
@@ -132,8 +130,8 @@ async function readSource(name: string, source: SecretSource, signal: AbortSigna
 }
 
 /** The output of a program. The error says how it ended, and nothing of its arguments and what it printed. */
-async function outputOf([file = '', ...words]: readonly string[], signal: AbortSignal): Promise<Buffer> {
-  const options = { encoding: 'buffer', timeout: COMMAND_MS, maxBuffer: MOST_BYTES, signal } as const;
+async function outputOf([file = '', ...words]: readonly string[], signal: AbortSignal): Promise<string> {
+  const options = { timeout: COMMAND_MS, maxBuffer: MOST_BYTES, signal } as const;
   try {
     return (await promisify(execFile)(file, words, options)).stdout;
   } catch (error) {

@@ -10,7 +10,6 @@ import { Pace } from '../../loop/pace.js';
 import { brokenTextSchema, type Configuration, configurationSchema } from '../../model/configuration.js';
 import type { ErrorCode } from '../../model/errors.js';
 import { differencesOf } from '../../model/field-differences.js';
-import { unknownSecrets } from '../../model/fields/secret.js';
 import { isObject } from '../../model/json-object.js';
 import { nameSchema } from '../../model/names.js';
 import { unknownConfiguration } from '../../model/unknown.js';
@@ -133,10 +132,7 @@ export const configurationRoutes: readonly Route[] = [
       const note = gitNoteOf(needs, params.name);
       addWarnings(reply, [
         ...(note === null ? [] : [note]),
-        ...[
-          ...warnings,
-          ...unknownSecrets(configuration, (one) => needs.programSecrets.get(one) !== undefined),
-        ].map(({ field, message }) => `${field}: ${message}`),
+        ...warnings.map(({ field, message }) => `${field}: ${message}`),
       ]);
       sendNoContent(reply);
     },

@@ -231,20 +231,19 @@ function addSecretSet(program: Command, host: ClientHost): void {
   const command = groupOf(program, 'secret')
     .command('set <name> [command...]')
     .description(
-      'make or change a secret: of standard input, a file, or (behind --) a command that nodes run before a start',
+      'make or change a secret: of standard input, or (behind --) of a command that nodes run before a start',
     )
-    .option('--file <file>', 'a file with the value, here')
-    .addOption(
-      new Option('--node-file <path>', 'a file with the value, on the nodes that use it').conflicts('file'),
-    );
-  type Options = ClientOptions & { file?: string; nodeFile?: string };
+    .option('--node-file <path>', 'a file with the value, on the nodes that use it');
+  type Options = ClientOptions & { nodeFile?: string };
   host.addShown(command).action(async (name: string, words: readonly string[], options: Options) => {
-    const { secretSource } = await import('../secret-source.js');
-    const source = await secretSource(words, options, host.surroundings.readInput);
+    const { secretText } = await import('../../model/fields/secret.js');
+    const { nodeFile, output } = options;
+    const ofNode = nodeFile === undefined ? undefined : { file: nodeFile };
+    const given = words.length > 0 ? { command: words } : ofNode;
+    const source = given ?? { value: secretText(await host.surroundings.readInput()) };
     const api = await host.open(options);
     const set = await api.send<Said<'name'>>('PUT', `/secrets/${pathPart(name)}`, source);
-    const shown = { json: () => set, text: () => set.message, names: () => [name] };
-    await host.print(shown, options.output, api.now);
+    await host.print({ json: () => set, text: () => set.message, names: () => [name] }, output, api.now);
   });
 }
 

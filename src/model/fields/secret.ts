@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 import type { Configuration } from '../configuration.js';
+import { invalidRequest } from '../errors.js';
 import { placeholderNames } from '../names.js';
 import { byteLengthWithin } from '../words.js';
 import { workspacePathSchema } from './file-edit.js';
@@ -23,7 +24,9 @@ export const secretValueSchema = z
   .refine((text) => text !== '' && byteLengthWithin(text, MOST_SECRET_BYTES), {
     error: `must have 1 to ${MOST_SECRET_BYTES} bytes`,
   })
-  .refine((text) => !text.includes('\0'), { error: 'must not contain a NUL character' });
+  .refine((text) => !/[\0\ufffd]/.test(text), {
+    error: 'must be UTF-8 text without NUL: encode other values, for example with base64',
+  });
 
 const fileSchema = z
   .string()
@@ -110,18 +113,12 @@ export function unknownSecrets(content: Configuration, isKnown: (name: string) =
 }
 
 /**
- * The value in the bytes of a file or of an output. The line end of a value of one line is no part of it. Throws an
- * error that says what is wrong, and shows nothing of the value.
+ * The value in the text of a file or of an output. The line end of a value of one line is no part of it. Throws
+ * DRV_REQUEST_INVALID, which shows nothing of the value.
  */
-export function secretText(bytes: Uint8Array): string {
-  let text: string;
-  try {
-    text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    throw new Error('the value is not UTF-8 text: encode it, for example with base64');
-  }
+export function secretText(text: string): string {
   const value = text.replace(/^([^\n]*?)\r?\n$/, '$1');
   const { error } = secretValueSchema.safeParse(value);
-  if (error !== undefined) throw new Error(`the value ${error.issues[0]?.message}`);
+  if (error !== undefined) throw invalidRequest(`the value ${error.issues[0]?.message}`);
   return value;
 }
