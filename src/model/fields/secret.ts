@@ -47,11 +47,9 @@ export const secretRecordSchema = z.object({
   version: z.string(),
   /** The `SecretSource`, sealed under the cluster's key. */
   sealed: z.string(),
-  /** The kind of the source, for people. */
-  source: z.enum(['value', 'file', 'command']),
-  changedAt: z.number(),
-  /** The label of the key, as the audit trail names callers. */
-  changedBy: z.string(),
+  source: z.enum(['value', 'file', 'command']).describe('value: kept by Drover; else had on nodes'),
+  changedAt: z.number().describe('when it was set, Unix milliseconds'),
+  changedBy: z.string().describe('who set it, as in the audit trail'),
 });
 export type SecretRecord = Readonly<z.output<typeof secretRecordSchema>>;
 
@@ -63,12 +61,13 @@ export type ShownSecret = z.output<typeof shownSecretSchema>;
 
 /** The field `secretFiles`: files of the working directory that each hold the value of a secret. */
 const secretFileSchema = z.strictObject({
-  secret: secretNameSchema,
+  secret: secretNameSchema.describe('the name of the secret'),
   path: workspacePathSchema,
   mode: z
     .string()
     .regex(/^0?[0-7]{3}$/, 'must be a mode in octal digits, such as "0400"')
-    .default('0400'),
+    .default('0400')
+    .describe('the mode of the file in octal digits'),
 });
 export type SecretFile = Readonly<z.output<typeof secretFileSchema>>;
 export const secretFilesSchema = z.array(secretFileSchema).max(64);
