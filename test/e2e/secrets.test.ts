@@ -1,8 +1,8 @@
 /** Secrets with real programs: who gets a value, and where it never stands. Needs `npm run build`. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { get } from 'node:http';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { WebSocket } from 'ws';
 import { DaemonWorld, failedOf } from '../support/daemon/daemon.js';
 import { REPOSITORY } from '../support/repository-root.js';
 import { until } from '../support/until.js';
@@ -32,16 +32,19 @@ async function set(name: string, source: object): Promise<void> {
 /** What the change stream says of the instance, up to now. */
 async function watched(id: string): Promise<string> {
   const authorization = `Bearer ${readFileSync(world.paths.adminKey, 'utf8').trim()}`;
-  const socket = new WebSocket(`ws://127.0.0.1:${world.apiPort}/api/watch`, { headers: { authorization } });
+  const options = { port: world.apiPort, path: '/api/watch', headers: { authorization } };
   let text = '';
-  socket.on('message', (data) => {
-    text += String(data);
+  const request = get(options, (response) => {
+    response.on('data', (data) => {
+      text += String(data);
+    });
   });
+  request.on('error', () => undefined);
   try {
     await until(() => expect(text).toContain(id));
     return text;
   } finally {
-    socket.close();
+    request.destroy();
   }
 }
 

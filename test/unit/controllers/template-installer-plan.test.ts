@@ -130,8 +130,17 @@ describe('the plan of the template installer', () => {
       const known = hinderedBy({ reason: 'template-missing', message, busyPort: null });
       expect(decide({ desired: told('storage main has no template games/b'), handle: known })).toEqual([]);
       expect(decide({ desired: told('it is being downloaded'), handle: known })).toEqual([
-        'note template-missing: games/a games/b',
+        'note template-missing: games/a',
       ]);
+    });
+
+    it('waits for secrets first, without a delay, and starts when they are there', () => {
+      const missingSecrets = ['there is no secret db'];
+      const { steps } = plan(factsOf({ desired: wanted, missingSecrets }), NOW);
+      expect(steps).toEqual([{ do: 'note-missing', reason: 'secret-missing', message: 'there is no secret db' }]);
+      const known = hinderedBy({ reason: 'secret-missing', message: 'there is no secret db', busyPort: null });
+      expect(decide({ missingSecrets, handle: known })).toEqual([]);
+      expect(decide({ handle: known })).toEqual(['install']);
     });
 
     it('fetches nothing before all are there, and then does not wait', () => {
@@ -215,7 +224,7 @@ describe('the plan of the template installer', () => {
     });
 
     it('does not wait for a look of the master at a newer tree, which a restart that was asked for does', () => {
-      const problem = 'it is being compared';
+      const problem = 'games/b is being compared';
       const looked = desired({ templates: [template('a', 'old-a'), { ...template('b'), problem }] });
       expect(decide({ desired: looked, handle: ended })).toEqual(['install']);
       const asked = { ...ended, installed: { ...last, restartToken: -1 } };
