@@ -32,7 +32,7 @@ async function set(name: string, source: object): Promise<void> {
 /** What the change stream says of the instance, up to now. */
 async function watched(id: string): Promise<string> {
   const authorization = `Bearer ${readFileSync(world.paths.adminKey, 'utf8').trim()}`;
-  const options = { port: world.apiPort, path: '/api/watch', headers: { authorization } };
+  const options = { port: world.apiPort, path: '/api/watch?subscribe=instances', headers: { authorization } };
   let text = '';
   const request = get(options, (response) => {
     response.on('data', (data) => {
