@@ -43,7 +43,7 @@ export class NodeSecrets {
     this.#sealing = sealing;
   }
 
-  /** Reads what an earlier daemon kept. What cannot be opened is left out, and the master sends it again. */
+  /** Reads what an earlier daemon kept. A secret that cannot be opened is left out, and the master sends it again. */
   async load(): Promise<void> {
     for (const [name, sent] of await this.#load(SENT, sentSecretSchema)) this.#sent.set(name, sent);
     for (const [id, values] of await this.#load(USED, usedSchema))

@@ -137,8 +137,14 @@ describe('the plan of the template installer', () => {
     it('waits for secrets first, without a delay, and starts when they are there', () => {
       const missingSecrets = ['there is no secret db'];
       const { steps } = plan(factsOf({ desired: wanted, missingSecrets }), NOW);
-      expect(steps).toEqual([{ do: 'note-missing', reason: 'secret-missing', message: 'there is no secret db' }]);
-      const known = hinderedBy({ reason: 'secret-missing', message: 'there is no secret db', busyPort: null });
+      expect(steps).toEqual([
+        { do: 'note-missing', reason: 'secret-missing', message: 'there is no secret db' },
+      ]);
+      const known = hinderedBy({
+        reason: 'secret-missing',
+        message: 'there is no secret db',
+        busyPort: null,
+      });
       expect(decide({ missingSecrets, handle: known })).toEqual([]);
       expect(decide({ handle: known })).toEqual(['install']);
     });
