@@ -13,11 +13,11 @@ import { workspacePathSchema } from './file-edit.js';
 export const SECRET_VARIABLE = 'SECRET:';
 export const MOST_SECRET_BYTES = 32_768;
 const MOST_WORDS = 64;
-const NAME = /^(?=.{1,128}$)[A-Za-z0-9][A-Za-z0-9._-]*(?:\/[A-Za-z0-9][A-Za-z0-9._-]*)*$/;
+const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]*(?:\/[A-Za-z0-9][A-Za-z0-9._-]*)*$/;
 const NAME_RULE =
   'must be names joined by "/", such as db/password, each of letters, digits, ".", "_" and "-" and with a letter or digit first (128 characters at most)';
 
-export const secretNameSchema = z.string().regex(NAME, NAME_RULE);
+export const secretNameSchema = z.string().max(128, NAME_RULE).regex(NAME, NAME_RULE);
 
 export const secretValueSchema = z
   .string()
