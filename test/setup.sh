@@ -10,7 +10,7 @@ bash|bash|process runtime: keeps terminals of other instances out of a new proce
 mkfifo|coreutils|configuration files: a pipe among them is reported, not opened
 mount|mount|full disks: a small tmpfs is filled
 setsid|util-linux|process runtime: a grandchild that leaves its session is still ended
-chromium|chromium|reference page of the API: a browser shows it, and opens a console with its key as a subprotocol
+chromium-headless-shell|chromium-headless-shell|the dashboard and the reference page of the API in a browser, if there is no other Chromium
 stty|coreutils|process runtime: input arrives byte for byte
 git|git|configuration files: which commit they come from
 screen|screen|screen runtime: all of it

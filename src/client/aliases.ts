@@ -4,6 +4,7 @@ import { addCommand, type TreeHost } from '../command-tree/build-tree.js';
 import { invalid } from '../command-tree/command.js';
 import type { CommandPath } from '../command-tree/commands.js';
 import { lengthOfTime } from '../command-tree/parsers.js';
+import { kindOf } from '../command-tree/runs/api-calls.js';
 import {
   declareSelection,
   SELECTING,
@@ -12,7 +13,6 @@ import {
 } from '../command-tree/selection/selection.js';
 import type { ClientHost, ClientOptions } from './commands/client-host.js';
 import type { TargetOptions } from './contexts/choose-target.js';
-import { kindOf } from './named-thing.js';
 
 const CONFIGS = 'configs config configuration configurations';
 

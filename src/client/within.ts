@@ -1,4 +1,5 @@
 /** Asks for optional information, such as names to complete, within a time limit. */
+import { setTimeout as pause } from 'node:timers/promises';
 
 /**
  * Resolves with the answer of `ask`, or with undefined when `ask` fails or takes longer than `limitMs`. Never throws.
@@ -7,18 +8,12 @@ export async function within<T>(
   limitMs: number,
   ask: (signal: AbortSignal) => Promise<T>,
 ): Promise<T | undefined> {
-  const late = new AbortController();
-  let timer: NodeJS.Timeout | undefined;
-  const over = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => {
-      late.abort();
-      resolve(undefined);
-    }, limitMs);
-  });
+  const over = new AbortController();
+  // Race against the timer too: some steps ignore the signal, such as a lookup at a silent name service.
+  const late = pause(limitMs, undefined, { signal: over.signal }).catch(() => undefined);
   try {
-    // Race against the timer too: some steps ignore the signal, such as a lookup at a silent name service.
-    return await Promise.race([ask(late.signal).catch(() => undefined), over]);
+    return await Promise.race([ask(AbortSignal.timeout(limitMs)).catch(() => undefined), late]);
   } finally {
-    clearTimeout(timer);
+    over.abort();
   }
 }

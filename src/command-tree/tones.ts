@@ -15,7 +15,7 @@ const MARKS = /[\ufdd0-\ufdef]/g;
 
 /** The words of states, from worst to best. */
 const WORDS: readonly (readonly [Tone, RegExp])[] = [
-  ['bad', /broken|crash|fail|not placed|lost|below|rejected|conflict|expired|unreadable/i],
+  ['bad', /broken|crash|fail|timed out|not placed|lost|below|rejected|conflict|expired|unreadable/i],
   ['warn', /rolling|held|pending|start|stopping|drain|cordon|wait|pause|warning|outdated|overrid|shadow/i],
   ['good', /online|healthy|connected|complete|good|^ok|in force/i],
   ['quiet', /stopped|finished|superseded/i],

@@ -25,6 +25,7 @@ import {
 } from '../model/configuration-overrides.js';
 import { DroverError, messageOf } from '../model/errors.js';
 import { unknownWaits } from '../model/fields/waits-for.js';
+import { refuseFrozen, type Timetable } from '../model/schedule.js';
 import type { MirrorReader } from '../store/mirror.js';
 import type { Logger } from '../telemetry/logger.js';
 import type { Confirmed } from '../views/view.js';
@@ -77,6 +78,7 @@ interface ConfigurationFilesOptions {
   readonly others?: OtherFiles;
   readonly configurations: MirrorReader<ConfigurationRecord>;
   readonly overrides: MirrorReader<ConfigurationOverrides>;
+  readonly timetables: MirrorReader<Timetable>;
   readonly logger: Logger;
   readonly clock: Clock;
 }
@@ -331,7 +333,11 @@ export class ConfigurationFiles implements Part {
   }
 
   #change(change: Change): Promise<void> {
-    return this.#whileStarted(() => this.#turns.make(change));
+    return this.#whileStarted(() => {
+      const { name } = change.edit;
+      refuseFrozen(name, this.#options.timetables.get(name)?.value);
+      return this.#turns.make(change);
+    });
   }
 
   async #whileStarted(work: () => Promise<void>): Promise<void> {

@@ -86,8 +86,9 @@ secretFiles.path: required: the file, relative to the working directory; at most
 secretFiles.mode: the mode of the file in octal digits; default 0400
 limits.pids: the most processes and threads at a time, all together; without it 4096. At the limit the system refuses to start more
 limits.nofile: the most open files of each process: one number, or {"soft": 1024, "hard": 65536}; 64 to 1,048,576. Without it 1024, which a program may raise to Drover's own hard limit
-job.parameters: what a run may set, by the name of the environment variable, at most 64, none that begins with DROVER_; default is the value where it gives none, and without one it must give one. A value holds no %NAME%. Records and why show it: no place for a secret
+job.parameters: what a run may set, by the name of the environment variable, at most 64, none that begins with DROVER_; default is the value where it gives none, and without one it must give one; values are the texts that it may be, 50 at most, in which * stands for any text. A value holds no %NAME%. Records and why show it: no place for a secret
 job.timeoutSeconds: how long the program may run; then it is stopped as its configuration says, and its reason is timed-out. A request may give less
+job.retries: how many times a run is started again after an end that is no exit code 0; 0 to 1000. Needs the restart policy on-failure
 waitsFor.configuration: the name of another configuration; it may be written later
 waitsFor.until: ready: an instance of it is ONLINE. started: one runs or has run. finished: one ended with exit code 0 and is not started again, or reported STOPPED
 liveness.httpGet: GET of its path at its port (default "%PORT%") is answered with 2xx or 3xx, within 5 s

@@ -52,6 +52,8 @@ interface FileStateFacts {
   readonly waiting: ReadonlySet<string>;
   /** Why the content of each configuration is held back, by name. */
   readonly heldBack: ReadonlyMap<string, string>;
+  /** How each configuration is frozen, by name. */
+  readonly frozen: ReadonlyMap<string, string>;
   /** How to mend each file that was changed both here and elsewhere, by file name. */
   readonly conflicts: ReadonlyMap<string, string>;
 }
@@ -99,7 +101,7 @@ interface ReadFile {
 }
 
 function judged(
-  { faults, conflicts, heldBack, overrides, isClone }: FileStateFacts,
+  { faults, conflicts, heldBack, frozen, overrides, isClone }: FileStateFacts,
   file: string,
   { reading, record }: ReadFile,
 ): { readonly state: FileState; readonly error: Why } {
@@ -119,10 +121,9 @@ function judged(
   if (record === undefined || !isInForce) {
     const refusal = faults.find((fault) => !fault.file.endsWith('.json') || fault.file === '*.json');
     if (refusal !== undefined) return { state: 'pending', error: placeOf(refusal) };
-    return {
-      state: 'pending',
-      error: isClone ? why('is behind: a later commit is in force, pull it here') : null,
-    };
+    const behind = isClone ? 'is behind: a later commit is in force, pull it here' : undefined;
+    const reason = frozen.get(name) ?? behind;
+    return { state: 'pending', error: reason === undefined ? null : why(reason) };
   }
   const reason = heldBack.get(record.configuration.name);
   return reason === undefined
@@ -132,7 +133,7 @@ function judged(
 
 /** The entry of a file that was not read: it is on another node, or gone. */
 function withoutReading(
-  { files, heldBack, overrides, waiting }: FileStateFacts,
+  { files, heldBack, frozen, overrides, waiting }: FileStateFacts,
   record: ConfigurationRecord,
   isFromHere: boolean,
 ): StatedFile {
@@ -143,7 +144,7 @@ function withoutReading(
   const removalWaits = isHere && waiting.has(name);
   const gone = removalWaits
     ? 'is gone, as most others are; what it said goes with `config reload --confirm`'
-    : 'is gone; what it said is in force until Drover has seen that';
+    : `is gone; what it said is in force${frozen.has(name) ? `, ${frozen.get(name)}` : ' until Drover has seen that'}`;
   const state = isHere ? 'pending' : reason === undefined ? 'in-force' : 'held-back';
   const fault = faultAbove(files, record.sourceFile);
   const lost = fault?.kind === 'broken' ? `${fault.error.message}; what it said stays in force` : gone;

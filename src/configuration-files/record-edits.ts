@@ -22,6 +22,7 @@ import {
 import { DroverError } from '../model/errors.js';
 import { commitSchema, nameSchema } from '../model/names.js';
 import type { RolloutRecord } from '../model/rollout.js';
+import { refuseFrozen, type Timetable } from '../model/schedule.js';
 import { instantText, listText } from '../model/words.js';
 import { configurationKey, historyKey, overridesKey, revisionKey } from '../store/keys.js';
 import type { MirrorReader } from '../store/mirror.js';
@@ -74,22 +75,25 @@ interface EditedState {
   readonly histories: Pick<MirrorReader<ConfigurationHistory>, 'get' | 'setAside'> & Shown;
   readonly overrides: Pick<MirrorReader<ConfigurationOverrides>, 'get' | 'setAside'> & Shown;
   readonly rollouts: Pick<MirrorReader<RolloutRecord>, 'get'> & Shown;
+  readonly timetables: Pick<MirrorReader<Timetable>, 'get'> & Shown;
   readonly logger: Pick<Logger, 'info'>;
 }
 
 /**
  * The transaction of edits and their additions to the histories. It first waits until the mirrors show all
  * earlier writes, so that an edit conflicts only with somebody else's change. `sourceNode`: the node that
- * brings the edits.
+ * brings the edits. Throws DRV_CONFIGURATION_FROZEN.
  */
 export async function transactionOf(
   edits: readonly RecordEdit[],
   sourceNode: string,
   state: EditedState,
 ): Promise<Operation[]> {
-  const { store, configurations, histories, overrides, rollouts } = state;
+  const { store, configurations, histories, overrides, rollouts, timetables } = state;
   const revision = await store.barrier();
-  await Promise.all([configurations, histories, overrides, rollouts].map((mirror) => mirror.until(revision)));
+  const mirrors = [configurations, histories, overrides, rollouts, timetables];
+  await Promise.all(mirrors.map((mirror) => mirror.until(revision)));
+  for (const { name } of edits) refuseFrozen(name, timetables.get(name)?.value);
   return edits.flatMap((edit) => operationsOf(edit, sourceNode, state));
 }
 

@@ -57,7 +57,7 @@ export interface SeveralMastersOptions {
   readonly writes?: ConfigurationWrites | undefined;
   readonly state: Pick<
     MasterState,
-    'clones' | 'configurations' | 'histories' | 'overrides' | 'rollouts' | 'nodes'
+    'clones' | 'configurations' | 'histories' | 'overrides' | 'rollouts' | 'timetables' | 'nodes'
   >;
   readonly leadership: AskingLeadership;
   /** The other masters, remembered across restarts. */
@@ -114,8 +114,8 @@ export class SeveralMasters implements Part {
       signal: this.#stopping.signal,
       logger,
     };
-    const { configurations, histories, overrides, rollouts } = state;
-    const edited = { store, clock, configurations, histories, overrides, rollouts, logger };
+    const { configurations, histories, overrides, rollouts, timetables } = state;
+    const edited = { store, clock, configurations, histories, overrides, rollouts, timetables, logger };
     const door = openRecordDesk(
       {
         name: 'configurations',
@@ -145,6 +145,7 @@ export class SeveralMasters implements Part {
       localFiles: new LocalFiles(source),
       configurations,
       overrides,
+      timetables,
       store,
       door,
       bases: basesOf('configurations'),
@@ -169,6 +170,7 @@ export class SeveralMasters implements Part {
       },
       configurations,
       overrides,
+      timetables,
       logger,
       clock,
     });

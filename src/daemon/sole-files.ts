@@ -21,7 +21,7 @@ interface SoleFilesOptions extends Ambient {
   readonly paths: { readonly configurations: string; readonly data: string };
   /** Where changes through the API go; default: as git decides. */
   readonly writes?: ConfigurationWrites | undefined;
-  readonly state: Pick<MasterState, 'configurations' | 'histories' | 'overrides' | 'rollouts'>;
+  readonly state: Pick<MasterState, 'configurations' | 'histories' | 'overrides' | 'rollouts' | 'timetables'>;
   readonly store: Store;
   readonly metrics: Metrics;
   readonly random: () => number;
@@ -30,16 +30,17 @@ interface SoleFilesOptions extends Ambient {
 
 export function buildSoleFiles(options: SoleFilesOptions): ConfigurationFiles {
   const { nodeId, paths, writes, state, store, clock, logger } = options;
-  const { configurations, histories, overrides, rollouts } = state;
+  const { configurations, histories, overrides, rollouts, timetables } = state;
   const source = new DirectorySource({ nodeId, directory: paths.configurations, writes, logger, clock });
-  const edited = { store, clock, configurations, histories, overrides, rollouts, logger };
+  const edited = { store, clock, configurations, histories, overrides, rollouts, timetables, logger };
   const follower = new ConfigurationFollower({
     ...options,
     source,
     configurations,
     overrides,
+    timetables,
     door: { write: async (edits) => store.transact(await transactionOf(edits, nodeId, edited)) },
     bases: new Bases({ path: join(paths.data, 'views', 'configurations.json'), store, logger }),
   });
-  return new ConfigurationFiles({ source, follower, configurations, overrides, logger, clock });
+  return new ConfigurationFiles({ source, follower, configurations, overrides, timetables, logger, clock });
 }

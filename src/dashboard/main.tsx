@@ -1,6 +1,7 @@
 /** Builds the parts of the page and shows it. */
 import './styles/tokens.css';
 import './styles/base.css';
+import './styles/layout.css';
 import './styles/parts.css';
 import './styles/grid.css';
 import './styles/shell.css';

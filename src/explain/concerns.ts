@@ -27,6 +27,8 @@ export interface ConfigurationHealth {
   readonly minimum: number;
   readonly instances: number;
   readonly health: Health;
+  /** How it is frozen, as a text; absent: it is not. */
+  readonly frozen?: string;
 }
 
 export interface Concern {

@@ -3,11 +3,12 @@
  */
 import type { ConfigurationFileError } from '../model/configuration.js';
 import type { ShownOverride } from '../model/configuration-overrides.js';
-import { hasFinished, type InstanceRecord } from '../model/instance.js';
+import { byAge, hasFinished, hasPlayers, type InstanceRecord, isAtRest } from '../model/instance.js';
 import { fileInGitText, gitStandingText, shortCommit } from '../model/plain/git-words.js';
 import { rolloutAdvice, rolloutText } from '../model/plain/rollout-text.js';
 import { scheduleText } from '../model/plain/schedule-text.js';
 import { hasEnded, isHeldBack, type RolloutRecord } from '../model/rollout.js';
+import { freezeText } from '../model/schedule.js';
 import { countText, cutText, durationText } from '../model/words.js';
 import type { ServiceView } from './decisions.js';
 import type { ConfigurationExplanation, ExplainedFile } from './explanation.js';
@@ -156,19 +157,41 @@ function storyOfSurplus({ stopping, surplus, minimum, maximum, counted }: Servic
 }
 
 function storyOfTrouble(facts: ConfigurationFacts, rows: readonly Row[]): Story | undefined {
-  const [first, ...more] = rows.filter(({ isSettled }) => !isSettled);
+  const past = pastRuns(facts);
+  const [first, ...more] = rows.filter(({ instanceId, isSettled }) => !isSettled && !past.has(instanceId));
   if (first === undefined) return undefined;
   const others =
     more.length === 0 ? '' : `, and ${countText(more.length, 'other is', 'others are')} not well either`;
+  const has =
+    facts.record?.configuration.job === undefined
+      ? `has ${facts.online} of ${countText(facts.wanted, 'instance')} ONLINE`
+      : `is a job, ${runsText(facts.online)}`;
   return {
-    says: `has ${facts.online} of ${countText(facts.wanted, 'instance')} ONLINE: ${first.instanceId} ${first.verdict}${others}`,
+    says: `${has}: ${first.instanceId} ${first.verdict}${others}`,
     next: first.next,
     advice: [first.advice, `\`instance why ${first.instanceId}\` says more.`].filter(Boolean).join(' '),
   };
 }
 
+/** The ids of runs of a job that are over, and that a newer one came after: how they ended is no trouble now. */
+function pastRuns({ instances }: ConfigurationFacts): ReadonlySet<string> {
+  const runs = instances.map(({ record }) => record).filter(({ job }) => job !== undefined);
+  const newest = runs.toSorted(byAge).at(-1);
+  return new Set(runs.filter((one) => one !== newest && isAtRest(one)).map(({ id }) => id));
+}
+
+function runsText(online: number): string {
+  return online === 0 ? 'and no run is under way' : `${countText(online, 'run')} under way`;
+}
+
 function storyOfWell(facts: ConfigurationFacts, service: ServiceView): Story {
   const { name, online, instancesTotal } = facts;
+  if (facts.record?.configuration.job !== undefined)
+    return {
+      says: `is a job, ${runsText(online)}`,
+      advice: `\`drover run ${name}\` starts one.`,
+      isSettled: true,
+    };
   const isAlone = wantedOf(service) === 0 && instancesTotal === 0;
   if (isAlone)
     return {
@@ -204,15 +227,17 @@ function* notesOf(facts: ConfigurationFacts, now: number): Generator<string> {
     instances.map((instance) => instance.record),
   ))
     yield `Warning: ${sentence(text)}`;
+  if (facts.frozen !== undefined)
+    yield `It is ${sentence(freezeText(facts.frozen))} Schedules, new rollouts and changes of its content wait; crashes and the minimum do not (\`config unfreeze ${name}\` ends that).`;
   for (const schedule of facts.schedules) yield `${scheduleText(schedule, now)}.`;
   for (const override of facts.overrides.slice(0, MOST_OVERRIDES)) yield overrideText(override, now);
-  for (const exit of facts.lastExits) yield noteOfEnd(exit, now);
+  for (const exit of facts.lastExits) yield noteOfEnd(exit, now, record?.configuration.job !== undefined);
   const resting = restingOf(facts);
   if (resting > 0)
     yield `${countText(resting, 'static instance was', 'static instances were')} stopped on request and ${resting === 1 ? 'counts' : 'count'} all the same.`;
   const ended = instances.map(({ record: one }) => one).filter(hasFinished);
   const finished = ended.length;
-  if (finished > 0)
+  if (finished > 0 && record?.configuration.job === undefined)
     yield `${countText(finished, 'instance has', 'instances have')} ended, and restartPolicy does not start ${finished === 1 ? 'it' : 'them'} again: ${finished === 1 ? 'it counts' : 'they count'} all the same.${lastWords(ended)}`;
   const pairs = instances.filter((one) => isBesideItsOriginal(one, instances)).length;
   if (pairs > 0)
@@ -245,10 +270,11 @@ function lastWords([first]: readonly InstanceRecord[]): string {
   return status?.message == null ? '' : ` ${id}: ${sentence(status.message)}`;
 }
 
+/** True for an instance that stands beside the one that it replaced, because both have players. */
 function isBesideItsOriginal({ record }: InstanceFacts, instances: readonly InstanceFacts[]): boolean {
-  if (record.desired.goal !== 'run' || record.replaces === undefined) return false;
+  if (record.desired.goal !== 'run' || record.replaces === undefined || !hasPlayers(record)) return false;
   const original = instances.find(({ record: one }) => one.id === record.replaces)?.record;
-  return original?.desired.goal === 'run' && original.status.state === 'ONLINE';
+  return original?.desired.goal === 'run' && hasPlayers(original);
 }
 
 function filesOf({ record, fileErrors, rollout, git }: ConfigurationFacts): ExplainedFile[] {

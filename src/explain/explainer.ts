@@ -162,6 +162,7 @@ export class Explainer {
         leaving: this.#options.decisions.leavingOf(name),
         rollout: this.#options.rollouts.get(name)?.value,
         schedules: schedulesOf(this.#options, name),
+        frozen: this.#options.timetableRecords.mirror.get(name)?.value.frozen,
         placement: configuration && this.#options.decisions.placementOfNext(configuration.configuration),
         instances: listed.flatMap(({ id }) => {
           const record = all.get(id);

@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { shownInstanceId } from '../model/names.js';
 import { nodeConditionSchema } from '../model/node.js';
 import { drainProgressSchema } from '../model/node-drain.js';
+import { healthSchema } from './health.js';
 
 /** The most nodes, instances or port holders in one explanation. Totals say how many there are. */
 export const MOST_LISTED = 100;
@@ -146,6 +147,7 @@ const rowFields = {
 export const configurationExplanationSchema = z.object({
   configurationName: z.string(),
   ...told,
+  health: healthSchema.optional().describe('the health, as one word with its reason'),
   isInForce: z.boolean().describe('false: there is only a broken file, or instances that are left of it'),
   minimum: z.int().nullable(),
   maximum: z.int().nullable(),

@@ -11,7 +11,7 @@ import type { InstanceRecord } from '../model/instance.js';
 import type { NodeRecord } from '../model/node.js';
 import type { RolloutRecord } from '../model/rollout.js';
 import type { InstanceDescription } from '../model/run/instance-description.js';
-import type { ShownSchedule } from '../model/schedule.js';
+import type { Freeze, ShownSchedule } from '../model/schedule.js';
 import type { ContactView, LeavingView, PlacementView, ServiceView } from './decisions.js';
 
 /** The answer of the instance's node. */
@@ -68,6 +68,8 @@ export interface ConfigurationFacts {
   /** The rollout; undefined: the configuration has had none. */
   readonly rollout: RolloutRecord | undefined;
   readonly schedules: readonly ShownSchedule[];
+  /** How the configuration is frozen. */
+  readonly frozen: Freeze | undefined;
   /** The placement of one more instance; undefined when no configuration is in force. */
   readonly placement: PlacementView | undefined;
   /** The instances, those in trouble first. Not all of them when there are many. */

@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import type { ConfigurationFileError } from '../model/configuration.js';
-import type { InstanceRecord } from '../model/instance.js';
+import { byAge, hasFailed, type InstanceRecord, saidOf } from '../model/instance.js';
 import { CANNOT_START, type InstanceWord, wordOf } from '../model/instance-word.js';
 import { shownInstanceId } from '../model/names.js';
 import { rolloutText } from '../model/plain/rollout-text.js';
@@ -26,7 +26,7 @@ export function isSameHealth(after: InstanceRecord | undefined, before: Instance
   if (after === undefined || before === undefined || after.desired.goal === 'remove') return false;
   const word = wordOf(after);
   if (word !== wordOf(before) || before.desired.goal === 'remove') return false;
-  return (word !== 'failing' && word !== 'unplaced') || troubleOf(after) === troubleOf(before);
+  return !TOLD.has(word) || troubleOf(after) === troubleOf(before);
 }
 
 export interface HealthFacts {
@@ -39,8 +39,10 @@ export interface HealthFacts {
   /** The file of a configuration that a caller removed beside it; undefined: there is none. */
   readonly file?: string | undefined;
   readonly rollout: RolloutRecord | undefined;
-  /** Some instance with the word. */
-  readonly oneOf: (word: InstanceWord) => InstanceRecord | undefined;
+  /** The instances, asked for only where one of them is told of. */
+  readonly instances: () => Iterable<InstanceRecord>;
+  /** Why the last run of an instance ended, where its record does not tell; undefined: not known. */
+  readonly causeOf?: (id: string) => string | undefined;
 }
 
 /** The first state of `HEALTH_STATES` that applies. */
@@ -53,27 +55,56 @@ export function healthOf(facts: HealthFacts): Health {
     const more = facts.file === undefined ? '' : `, ${facts.file} still has it: reset it to bring it back`;
     return health('removed', 'Deleted', { detail: `${countText(left, 'instance')} left${more}` });
   }
-  for (const [word, state, text] of TROUBLES)
-    if (number(word) > 0) return ofTrouble(state, text, number(word), facts.oneOf(word));
+  const oneOf = (word: InstanceWord): InstanceRecord | undefined =>
+    number(word) === 0 ? undefined : toldOf(facts.instances(), word);
+  for (const [word, state, text] of TROUBLES) {
+    const one = oneOf(word);
+    if (one === undefined) continue;
+    const others = number(word) === 1 || one.job !== undefined ? '' : `, and ${number(word) - 1} more`;
+    const detail = `${one.id} ${troubleOf(one, facts.causeOf)}${others}`;
+    const shown = one.desired.stoppedBy === 'timeout' ? 'Timed out' : text;
+    return health(state, shown, { detail, since: one.status.endedAt ?? null, instance: one.id });
+  }
   const told = rollout === undefined ? undefined : ofRollout(rollout);
   const online = number('online');
-  const standing = online + number('finished') + number('resting');
+  const standing = online + number('finished') + number('failed') + number('resting');
   if (told !== undefined && HEALTH_STATES.indexOf(told.state) < BELOW) return told;
-  if (standing < minimum)
-    return health('below-minimum', 'Below minimum', { detail: `${online} of ${minimum} online` });
+  if (standing < minimum) {
+    const waiting = oneOf('waiting');
+    const why = waiting === undefined ? '' : `: ${troubleOf(waiting)}`;
+    return health('below-minimum', 'Below minimum', { detail: `${online} of ${minimum} online${why}` });
+  }
   if (told !== undefined) return told;
   if (online > 0 || standing === 0) return health('healthy', 'Healthy');
-  const one = facts.oneOf('finished');
+  const one = oneOf('finished');
   if (one === undefined) return health('finished', 'Stopped', { detail: 'stopped on request' });
   const { exitCode: code, exitSignal: signal, endedAt: since = null } = one.status;
   return health('finished', 'Finished', { detail: endText({ code, signal }), since, instance: one.id });
+}
+
+/**
+ * The first instance with a word; undefined: none has it. A run of a job that failed is over once another one was made, so
+ * that only the newest run tells of a failure.
+ */
+function toldOf(instances: Iterable<InstanceRecord>, word: InstanceWord): InstanceRecord | undefined {
+  let newest: InstanceRecord | undefined;
+  let first: InstanceRecord | undefined;
+  for (const one of instances) {
+    if (newest === undefined || byAge(newest, one) < 0) newest = one;
+    if (wordOf(one) === word) first ??= one;
+  }
+  if (word !== 'failed' || newest?.job === undefined) return first;
+  return wordOf(newest) === word ? newest : undefined;
 }
 
 const BELOW = HEALTH_STATES.indexOf('below-minimum');
 const TROUBLES = [
   ['failing', 'failing', 'Failing'],
   ['unplaced', 'not-placed', 'Not placed'],
+  ['failed', 'failing', 'Failed'],
 ] as const;
+/** The words whose instance is told of. */
+const TOLD: ReadonlySet<InstanceWord> = new Set(['failing', 'unplaced', 'waiting', 'failed']);
 
 function health(state: HealthState, text: string, more: Partial<Health> = {}): Health {
   return { state, text, detail: null, since: null, instance: null, ...more };
@@ -84,19 +115,19 @@ function faultText({ file, node, line, column, message }: ConfigurationFileError
   return `${file}${whose}${line === null ? '' : `, line ${line}:${column ?? 1}`}: ${message}`;
 }
 
-function ofTrouble(state: HealthState, text: string, count: number, one: InstanceRecord | undefined): Health {
-  if (one === undefined) return health(state, text);
-  const others = count === 1 ? '' : `, and ${count - 1} more`;
-  return health(state, text, { detail: `${one.id} ${troubleOf(one)}${others}`, instance: one.id });
-}
-
-/** The trouble of a failing or unplaced instance. It has no countdown, so that it stays true until it changes. */
-function troubleOf({ placement, status }: InstanceRecord): string {
-  const { exitCode: code, exitSignal: signal, keepsFailing, message, reason } = status;
+/** The trouble of an instance. It has no countdown, so that it stays true until it changes. */
+function troubleOf(record: InstanceRecord, causeOf: HealthFacts['causeOf'] = () => undefined): string {
+  const { id, placement, status } = record;
+  const { exitCode: code, exitSignal: signal, keepsFailing } = status;
+  const { reason, message } = saidOf(record);
+  const cause = causeOf(id);
+  if (hasFailed(record) && reason !== 'timed-out') return endText({ code, signal, cause });
+  if (reason === 'waits-for' || reason === 'timed-out') return message ?? reason;
   if (placement === null) return `has no node: ${message ?? ''}`;
-  const isLoop = keepsFailing === true && status.state !== 'STOPPED' && !CANNOT_START.has(reason);
+  const isLoop = keepsFailing === true && status.state !== 'STOPPED' && !CANNOT_START.has(status.reason);
   if (!isLoop) return message ?? 'does not come up';
-  const end = code === null && signal === null ? 'ends again and again' : endText({ code, signal });
+  const isKnown = code !== null || signal !== null || cause !== undefined;
+  const end = isKnown ? endText({ code, signal, cause }) : 'ends again and again';
   const now = status.state === 'ONLINE' ? ': it is up again' : '';
   return `${end}, ${countText(status.restarts, 'restart')}${now}`;
 }

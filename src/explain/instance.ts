@@ -2,7 +2,7 @@
 import { unknownFields } from '../model/configuration.js';
 import type { ExitRecord } from '../model/exit-record.js';
 import { portsText } from '../model/fields/ports.js';
-import { hasFinished, isAtRest } from '../model/instance.js';
+import { hasFinished, isAtRest, saidOf } from '../model/instance.js';
 import type { NodeCondition } from '../model/node.js';
 import type { DescribedExit } from '../model/run/instance-description.js';
 import { publicPid } from '../model/run/run-identity.js';
@@ -36,8 +36,7 @@ export function explainInstance(facts: InstanceFacts, now: number): InstanceExpl
     isSettled,
     desired: desired.goal,
     actual: status.state,
-    reason: status.reason,
-    message: status.message,
+    ...saidOf(record),
     node: record.placement?.nodeId ?? null,
     nodeCondition: node?.condition ?? null,
     nodeAnswer: answer.kind === 'silent' ? answer.why : null,
@@ -97,11 +96,14 @@ function storyOfRecord({ record }: InstanceFacts): Story {
   };
 }
 
-/** An end that nobody asked for, from the records: also of an instance or a node that is gone. */
-export function noteOfEnd(exit: ExitRecord, now: number): string {
+/**
+ * An end from the records: also of an instance or a node that is gone. `isRun`: it was a run of a job, which ends by
+ * itself.
+ */
+export function noteOfEnd(exit: ExitRecord, now: number, isRun: boolean): string {
   const last = exit.lines?.findLast((line) => line.trim() !== '');
   const said = last === undefined ? '' : `; its last line: ${cutText(last.trim(), LONGEST_LINE)}`;
-  return `${exit.instance} ${endText(exit)} ${durationText(Math.max(0, now - exit.at))} ago, unasked${said}`;
+  return `${exit.instance} ${endText(exit)} ${durationText(Math.max(0, now - exit.at))} ago${isRun ? '' : ', unasked'}${said}`;
 }
 
 function* notesOf(facts: InstanceFacts, now: number): Generator<string> {
@@ -126,7 +128,8 @@ function* notesOf(facts: InstanceFacts, now: number): Generator<string> {
   } else if (configuration.hash !== record.revision) yield noteOfOlder(record);
   for (const error of fileErrors) yield describeFault(error, configuration);
   // A node that answers tells its own ends, with their last lines.
-  if (answer.kind !== 'answered') for (const exit of facts.lastExits ?? []) yield noteOfEnd(exit, now);
+  if (answer.kind !== 'answered')
+    for (const exit of facts.lastExits ?? []) yield noteOfEnd(exit, now, record.job !== undefined);
   if (record.status.warning !== undefined) yield `Warning: ${sentence(record.status.warning)}`;
   // Leave warnings of the file out for an instance of an older content.
   if (configuration?.hash === record.revision)

@@ -1,7 +1,7 @@
 /** The stories of instances whose node is there and has described them. */
 
 import { portNeedsOf, portsOf } from '../model/fields/ports.js';
-import { hasDoneItsWork, hasFinished, isAtRest } from '../model/instance.js';
+import { hasDoneItsWork, hasFailed, hasFinished, isAtRest, saidOf } from '../model/instance.js';
 import type { InstanceDescription } from '../model/run/instance-description.js';
 import { NO_HOST_PID } from '../model/run/run-identity.js';
 import { countText, durationText, endText, listText } from '../model/words.js';
@@ -144,7 +144,9 @@ function stopped(facts: InstanceFacts, { goal, exits }: InstanceDescription): St
 
 /** The story of an instance that was asked to stop, and has stopped. */
 export function asked(facts: InstanceFacts, how: string): Story {
-  return atRest(facts, `is stopped, as it should be${how}`, 'starts it');
+  const { reason, message } = saidOf(facts.record);
+  if (reason !== 'timed-out') return atRest(facts, `is stopped, as it should be${how}`, 'starts it');
+  return { ...atRest(facts, `has timed out: it ${message}${how}`, 'starts it anew'), isSettled: false };
 }
 
 function atRest({ record, service }: InstanceFacts, says: string, starts: string): Story {
@@ -211,8 +213,9 @@ function finished(facts: InstanceFacts, seen: InstanceDescription): Story | unde
 
 /** The story of an instance that ended by itself and is not started again. */
 export function finishedStory(facts: InstanceFacts, how: string): Story {
-  const story = atRest(facts, `has ended, and restartPolicy does not start it again${how}`, 'starts it anew');
-  return { ...story, isSettled: hasDoneItsWork(facts.record) };
+  const says = hasFailed(facts.record) ? 'has failed' : 'has ended';
+  const story = atRest(facts, `${says}, and restartPolicy does not start it again${how}`, 'starts it anew');
+  return { ...story, isSettled: hasDoneItsWork(facts.record) && !hasFailed(facts.record) };
 }
 
 /** Names the process, for a sentence. */

@@ -212,6 +212,10 @@ export const configurationSchema = allFieldsSchema.superRefine((configuration, c
       'needs "minimumServiceCount": 0 and a restartPolicy of never or on-failure; it does not go with static, maximumServiceCount, update and windows';
     context.addIssue({ code: 'custom', path: ['job'], message });
   }
+  if (job?.retries !== undefined && restartPolicy !== 'on-failure') {
+    const message = 'has no effect unless restartPolicy is "on-failure"';
+    context.addIssue({ code: 'custom', path: ['job', 'retries'], message });
+  }
   for (const [place, { do: deed }] of (configuration.schedules ?? []).entries()) {
     if ((deed === 'run') !== (job !== undefined)) {
       const message = 'must be "run" beside a field "job", and something else without it';

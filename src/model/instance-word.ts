@@ -1,5 +1,5 @@
 /** One word for how an instance does, from its record alone. Counted for each configuration, the words make its health. */
-import { hasFinished, type InstanceRecord, isServing, type Reason } from './instance.js';
+import { hasFailed, hasFinished, type InstanceRecord, isServing, type Reason } from './instance.js';
 
 /** The part of an instance in the health of its configuration (`src/explain/health.ts`). */
 export type InstanceWord =
@@ -9,6 +9,10 @@ export type InstanceWord =
   | 'failing'
   /** No node takes it. */
   | 'unplaced'
+  /** It waits for other configurations. */
+  | 'waiting'
+  /** It has ended for good, with an exit code, by a signal, or at its time-out. */
+  | 'failed'
   /** It has done its work. */
   | 'finished'
   /** A static instance that was stopped on request: it keeps its slot. */
@@ -33,11 +37,13 @@ export const CANNOT_START: ReadonlySet<Reason | null> = new Set([
 export function wordOf(record: InstanceRecord): InstanceWord {
   const { desired, placement, status } = record;
   const { reason } = status;
+  if (hasFailed(record) && status.keepsFailing !== true) return 'failed';
   if (desired.goal !== 'run') return record.static ? 'resting' : 'ending';
   // While its node is lost, nothing is known of the instance, and another one has taken its slot.
   if (status.keepsFailing === true && reason !== 'node-lost') return 'failing';
   if (hasFinished(record)) return 'finished';
   if (placement === null && (reason === 'no-node-fits' || reason === 'template-missing')) return 'unplaced';
+  if (placement === null && reason === 'waits-for') return 'waiting';
   if (isServing(record) && reason !== 'not-alive') return 'online';
   return CANNOT_START.has(reason) ? 'failing' : 'starting';
 }

@@ -242,6 +242,23 @@ export function hasDoneItsWork(record: Pick<InstanceRecord, 'desired' | 'status'
   return hasFinished(record) && record.status.keepsFailing !== true;
 }
 
+/** True when a program has ended for good and badly: with another exit code than 0, by a signal, or at its time-out. */
+export function hasFailed(record: Pick<InstanceRecord, 'desired' | 'status'>): boolean {
+  const { desired, status } = record;
+  if (desired.stoppedBy === 'timeout') return status.state === 'STOPPED' && status.pid === null;
+  return hasFinished(record) && (status.exitSignal !== null || (status.exitCode ?? 0) !== 0);
+}
+
+/** The reason and the message of an instance, as its clients read them. */
+export function saidOf({
+  desired,
+  job,
+  status: { reason, message },
+}: Pick<InstanceRecord, 'desired' | 'job' | 'status'>): Pick<InstanceInfo, 'reason' | 'message'> {
+  if (desired.stoppedBy !== 'timeout') return { reason, message };
+  return { reason: 'timed-out', message: `ended at its time-out of ${job?.timeoutSeconds} s` };
+}
+
 /**
  * The knowledge about players. `some`: the instance has some. `none`: it has none. `unsaid`: it is up and said a number
  * earlier, but not now. `unknown`: it has never said a number, or is not up.
@@ -406,9 +423,7 @@ export function toInstanceInfo(
     allocatedRamMB: record.ramMB,
     allocatedCpu: record.cpu,
     runtime: record.runtime,
-    ...(record.desired.stoppedBy === 'timeout'
-      ? { reason: 'timed-out', message: `ended at its time-out of ${record.job?.timeoutSeconds} s` }
-      : { reason: status.reason, message: status.message }),
+    ...saidOf(record),
     warning: status.warning ?? null,
     restarts: status.restarts,
     createdAt: record.createdAt,

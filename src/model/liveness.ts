@@ -8,7 +8,7 @@ const CHECKS = ['tcpPort', 'httpGet', 'logSilenceSeconds', 'heartbeatSeconds'] a
 const silenceSchema = z.int().min(1).max(86_400).optional();
 
 export const livenessSchema = z
-  .strictObject({
+  .object({
     ...CHECKED_PORT,
     /** The longest time without a line in the log. */
     logSilenceSeconds: silenceSchema,

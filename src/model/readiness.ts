@@ -29,7 +29,7 @@ const logLineSchema = z
   .regex(/^[^\x00-\x1f\x7f]*$/, 'must be one line without control characters')
   .refine((text) => /[^*\s]/.test(text), { error: 'must hold more than "*" and spaces' });
 
-const httpGetSchema = z.strictObject({
+const httpGetSchema = z.object({
   /** The path with its query, as it stands in the request. */
   path: z
     .string()
@@ -42,7 +42,7 @@ const httpGetSchema = z.strictObject({
 export const CHECKED_PORT = { tcpPort: portOrOwnSchema.optional(), httpGet: httpGetSchema.optional() };
 
 export const readinessSchema = z
-  .strictObject({
+  .object({
     /** A text that a complete line of output must contain; escape sequences do not count. */
     logLine: logLineSchema.optional(),
     ...CHECKED_PORT,

@@ -4,9 +4,11 @@
  */
 import { z } from 'zod';
 import { nextDue, ruleFields } from './cron.js';
+import { DroverError } from './errors.js';
 import { nameSchema } from './names.js';
 import { MAX_SERVICE_COUNT } from './plain/command-limits.js';
 import { stopCommandSchema } from './stopping.js';
+import { cutText, instantText } from './words.js';
 
 export const MINUTE_MS = 60_000;
 const DAY_MINUTES = 1440;
@@ -14,7 +16,7 @@ const DAY_MINUTES = 1440;
 const MAX_SCHEDULES = 16;
 
 const scheduleSchema = z
-  .strictObject({
+  .object({
     name: nameSchema,
     ...ruleFields,
     do: z.enum(['restart', 'stop', 'start', 'command', 'run']),
@@ -25,7 +27,7 @@ const scheduleSchema = z
     /** How late a due time may still be acted on. */
     withinMinutes: z.int().min(1).max(DAY_MINUTES).default(10),
     /** A line for the standard input of each instance, so many minutes before. */
-    warn: z.strictObject({ minutes: z.int().min(1).max(DAY_MINUTES), command: stopCommandSchema }).optional(),
+    warn: z.object({ minutes: z.int().min(1).max(DAY_MINUTES), command: stopCommandSchema }).optional(),
   })
   .superRefine(({ do: deed, command }, context) => {
     const fault = (message: string): void => context.addIssue({ code: 'custom', path: ['command'], message });
@@ -47,7 +49,7 @@ export const schedulesSchema = z
   });
 
 /** A time in which more instances are kept. */
-const windowSchema = z.strictObject({
+const windowSchema = z.object({
   ...ruleFields,
   /** How long it lasts from each due time. */
   minutes: z
@@ -127,9 +129,38 @@ export const shownScheduleSchema = entrySchema
   });
 export type ShownSchedule = z.output<typeof shownScheduleSchema>;
 
+/** Holds the content of a configuration, its schedules and new rollouts. Instants are Unix milliseconds. */
+export const freezeSchema = z.object({
+  by: z.string().describe('who froze it'),
+  at: z.number().describe('since when, Unix milliseconds'),
+  until: z.number().nullable().describe('until when, Unix milliseconds; null: until somebody unfreezes it'),
+  reason: z.string().nullable().describe('why, in the words of that person'),
+});
+export type Freeze = Readonly<z.output<typeof freezeSchema>>;
+
 /** Store value of `schedules/<configuration>`. Instants are Unix milliseconds. */
-export const timetableSchema = z.object({ entries: z.record(z.string(), entrySchema) });
+export const timetableSchema = z.object({
+  entries: z.record(z.string(), entrySchema),
+  /** Absent: the configuration is not frozen. The schedule controller ends a freeze whose time is over. */
+  frozen: freezeSchema.optional(),
+});
 export type Timetable = Readonly<z.output<typeof timetableSchema>>;
+
+const MOST_REASON_CHARS = 200;
+
+/** `frozen by ops until 2026-11-28 04:00:00: the tournament`. */
+export function freezeText({ by, until, reason }: Freeze): string {
+  const end = until === null ? '' : ` until ${instantText(until)}`;
+  const why = reason === null ? '' : `: ${cutText(reason, MOST_REASON_CHARS)}`;
+  return `frozen by ${by}${end}${why}`;
+}
+
+/** Throws DRV_CONFIGURATION_FROZEN while the configuration of the timetable is frozen. */
+export function refuseFrozen(name: string, timetable: Timetable | undefined): void {
+  if (timetable?.frozen === undefined) return;
+  const why = `configuration "${name}" is ${freezeText(timetable.frozen)}`;
+  throw new DroverError('DRV_CONFIGURATION_FROZEN', `${why}; "config unfreeze ${name}" ends that`);
+}
 
 /** The name of the times of a schedule: other times count anew. */
 export function ruleOf({ cron, zone }: Schedule): string {

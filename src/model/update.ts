@@ -27,7 +27,7 @@ export type Amount = z.output<typeof amountSchema>;
  */
 const strategySchema = z.enum(['manual', 'rolling', 'idle']);
 
-const fieldsSchema = z.strictObject({
+const fieldsSchema = z.object({
   strategy: strategySchema.default('manual'),
   /** How many instances above the present number may exist at a time. */
   maxSurge: amountSchema.default(1),

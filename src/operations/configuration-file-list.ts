@@ -11,6 +11,7 @@ import type { KeptContent } from '../model/configuration-history.js';
 import { fileInGitSchema, gitStandingSchema } from '../model/git-standing.js';
 import { fileInGitText, gitStandingText } from '../model/plain/git-words.js';
 import { isHeldBack, type RolloutRecord } from '../model/rollout.js';
+import { freezeText } from '../model/schedule.js';
 import type { FileFigures } from '../telemetry/gauges.js';
 import type { Reads } from './reads.js';
 
@@ -117,7 +118,10 @@ function contentInForce({ histories }: Reads, { name, revision }: StatedFile): K
 
 /** The states of files, from what was read of them and what is in force. It does not look at the disk. */
 export function statesOfFiles(needs: Reads): StatedFile[] {
-  const { configurations, configurationFiles, overrides, rollouts } = needs;
+  const { configurations, configurationFiles, overrides, rollouts, timetableRecords } = needs;
+  const frozen = [...timetableRecords.mirror.entries()].flatMap(([name, { value }]): [string, string][] =>
+    value.frozen === undefined ? [] : [[name, freezeText(value.frozen)]],
+  );
   return statedFiles({
     nodeId: configurationFiles.place().nodeId,
     files: configurationFiles.readings(),
@@ -127,6 +131,7 @@ export function statesOfFiles(needs: Reads): StatedFile[] {
     faults: configurationFiles.ownErrors(),
     waiting: configurationFiles.waiting(),
     heldBack: heldBackIn(rollouts.entries()),
+    frozen: new Map(frozen),
     conflicts: new Map(configurationFiles.conflicts().map(({ file, message }) => [file, message])),
   });
 }

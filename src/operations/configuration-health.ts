@@ -3,9 +3,9 @@ import type { ConfigurationHealth } from '../explain/concerns.js';
 import { claimedName, faultsOf, isOfOneFile } from '../explain/files.js';
 import { healthOf } from '../explain/health.js';
 import type { ConfigurationFileError } from '../model/configuration.js';
+import { lastExits } from '../model/exit-record.js';
 import type { InstanceRecord } from '../model/instance.js';
-import { type InstanceWord, wordOf } from '../model/instance-word.js';
-import { minimumAt } from '../model/schedule.js';
+import { freezeText, minimumAt } from '../model/schedule.js';
 import { fileBeside } from './configuration-overrides.js';
 import type { Reads } from './reads.js';
 
@@ -26,10 +26,15 @@ export function healthOfConfiguration(needs: Reads, name: string): Configuration
     fault: faultOf(needs, name),
     file: fileBeside(needs, name),
     rollout: needs.rollouts.get(name)?.value,
-    oneOf: (word) => oneOf(needs, name, word),
+    instances: () => instancesOf(needs, name),
+    causeOf: (id) => lastExits(needs.exits.entries(), ({ instance }) => instance === id)[0]?.cause,
   });
   const instances = [...counts.values()].reduce((sum, count) => sum + count, 0);
-  return { name, online: counts.get('online') ?? 0, minimum: minimum ?? 0, instances, health };
+  const { frozen } = needs.timetableRecords.mirror.get(name)?.value ?? {};
+  return {
+    ...{ name, online: counts.get('online') ?? 0, minimum: minimum ?? 0, instances, health },
+    ...(frozen && { frozen: freezeText(frozen) }),
+  };
 }
 
 function faultOf(
@@ -62,14 +67,12 @@ export function faultyNames({ configurations, configurationFiles }: Reads): Set<
   return new Set([...faults.map(claimedName), ...owners.map(([name]) => name)]);
 }
 
-function oneOf(
+function* instancesOf(
   { instances, instancesByConfiguration }: Reads,
   name: string,
-  word: InstanceWord,
-): InstanceRecord | undefined {
+): Generator<InstanceRecord> {
   for (const id of instancesByConfiguration.get(name)) {
     const record = instances.get(id)?.value;
-    if (record !== undefined && record.desired.goal !== 'remove' && wordOf(record) === word) return record;
+    if (record !== undefined && record.desired.goal !== 'remove') yield record;
   }
-  return undefined;
 }

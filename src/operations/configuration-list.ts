@@ -14,13 +14,16 @@ import type { Reads } from './reads.js';
 export const configurationSummarySchema = z.object({
   name: z.string(),
   health: healthSchema.describe('the health, as one word with its reason'),
+  frozen: z.string().optional(),
   runtime: z.string(),
   online: z
     .int()
     .describe('instances that are ONLINE, without those that run nothing or fail again and again'),
   finished: z
     .int()
-    .describe('instances that have done their work: their restart policy does not start them again'),
+    .describe(
+      'instances that have ended for good, well or not: their restart policy does not start them again',
+    ),
   instances: z.int().describe('all instances'),
   minimum: z.int(),
   ramMB: z.int(),
@@ -74,11 +77,12 @@ export function listConfigurations(
     .map(([name, { value }]) => {
       const { configuration } = value;
       const { availablePorts: ports } = configuration;
+      const words = needs.instanceWords.of(name);
       const { file = value.sourceFile, node, state = 'pending' as const } = files.get(name) ?? {};
       return {
         ...healthOfConfiguration(needs, name),
         runtime: configuration.runtime,
-        finished: needs.instanceWords.of(name).get('finished') ?? 0,
+        finished: (words.get('finished') ?? 0) + (words.get('failed') ?? 0),
         ramMB: configuration.ramMB,
         cpu: configuration.cpu,
         ports: ports === undefined ? null : `${ports.min}-${ports.max}`,

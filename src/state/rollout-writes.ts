@@ -2,18 +2,21 @@
  * Writes what people and clients ask of rollouts: pause, resume, promote, retry, restart and rollback. Each write
  * resolves with the new record when it is durable and the mirror shows it. The rollout controller carries it out.
  * Every method throws DRV_CONFIGURATION_UNKNOWN, and DRV_ROLLOUT_STATE when the rollout's state does not allow the
- * request. `by` names the caller: the label of a key, or the console.
+ * request. What begins a rollout throws DRV_CONFIGURATION_FROZEN, too. `by` names the caller: the label of a key, or
+ * the console.
  */
 import type { Clock } from '../loop/clock.js';
 import type { ConfigurationRecord } from '../model/configuration.js';
 import { DroverError, revisionUnknown } from '../model/errors.js';
 import { isHeldBack, NO_COUNTS, phaseOf, type RolloutRecord } from '../model/rollout.js';
+import { refuseFrozen } from '../model/schedule.js';
 import { unknownConfiguration, unknownRollout } from '../model/unknown.js';
 import { NO_UPDATE, type Update } from '../model/update.js';
 import { modifyOrCreate, refuseSetAside } from '../store/modify.js';
 import type { StateRecords } from './master-state.js';
 
-interface RolloutWriterOptions extends Pick<StateRecords, 'configurations' | 'revisions' | 'rolloutRecords'> {
+interface RolloutWriterOptions
+  extends Pick<StateRecords, 'configurations' | 'revisions' | 'rolloutRecords' | 'timetables'> {
   readonly clock: Clock;
 }
 
@@ -158,7 +161,9 @@ export class RolloutWriter {
     });
   }
 
+  /** The configuration of a rollout that is to begin. */
   #configuration(name: string): ConfigurationRecord {
+    refuseFrozen(name, this.#options.timetables.get(name)?.value);
     const record = this.#options.configurations.get(name)?.value;
     if (record === undefined) throw unknownConfiguration(name);
     return record;
@@ -177,8 +182,8 @@ export class RolloutWriter {
     name: string,
     change: (rollout: RolloutRecord | undefined, now: number) => RolloutRecord | undefined,
   ): Promise<RolloutRecord> {
-    this.#configuration(name);
-    const { rolloutRecords: set, clock } = this.#options;
+    const { rolloutRecords: set, configurations, clock } = this.#options;
+    if (configurations.get(name) === undefined) throw unknownConfiguration(name);
     refuseSetAside(set, name);
     const written = await modifyOrCreate(set, name, (rollout) => change(rollout, clock.now()));
     const rollout = written ?? set.mirror.get(name)?.value;

@@ -1,4 +1,5 @@
 /** Schedules as clients see and ask them: `schedule ...`, their routes, and `why`. */
+import { z } from 'zod';
 import type { Clock } from '../loop/clock.js';
 import { nextDue } from '../model/cron.js';
 import { DroverError } from '../model/errors.js';
@@ -6,6 +7,9 @@ import {
   EMPTY_TIMETABLE,
   type Entry,
   entryOf,
+  type Freeze,
+  freezeSchema,
+  refuseFrozen,
   ruleOf,
   type Schedule,
   type ShownSchedule,
@@ -47,9 +51,36 @@ const CHANGES: Readonly<Record<ScheduleAction, (entry: Entry, asked: Asked, sche
   resume: ({ paused: _paused, skip: _skip, ...entry }) => entry,
 };
 
+/** A configuration, and how it is frozen. */
+export const frozenConfigurationSchema = z.object({
+  name: z.string(),
+  frozen: freezeSchema.nullable().describe('null: it is not frozen'),
+});
+export type FrozenConfiguration = z.output<typeof frozenConfigurationSchema>;
+
 /**
- * Asks something of a schedule; the controller does it. Throws DRV_CONFIGURATION_UNKNOWN, DRV_SCHEDULE_UNKNOWN and
+ * Freezes a configuration anew; `wanted` null: unfreezes it. Repeatable. Throws DRV_CONFIGURATION_UNKNOWN and
  * DRV_RECORD_UNREADABLE.
+ */
+export async function freezeConfiguration(
+  { configurations, timetableRecords, clock }: Needs,
+  name: string,
+  wanted: Omit<Freeze, 'at'> | null,
+): Promise<FrozenConfiguration> {
+  const at = clock.now();
+  if (configurations.get(name) === undefined) throw unknownConfiguration(name);
+  refuseSetAside(timetableRecords, name);
+  await modifyOrCreate(timetableRecords, name, (timetable = EMPTY_TIMETABLE) => {
+    const { frozen, ...rest } = timetable;
+    if (wanted === null) return frozen && rest;
+    return { ...rest, frozen: { ...wanted, at } };
+  });
+  return { name, frozen: timetableRecords.mirror.get(name)?.value.frozen ?? null };
+}
+
+/**
+ * Asks something of a schedule; the controller does it. Throws DRV_CONFIGURATION_UNKNOWN, DRV_CONFIGURATION_FROZEN,
+ * DRV_SCHEDULE_UNKNOWN and DRV_RECORD_UNREADABLE.
  */
 export async function askSchedule(
   needs: Needs,
@@ -61,6 +92,7 @@ export async function askSchedule(
   await modifyOrCreate(timetableRecords, name, (timetable = EMPTY_TIMETABLE) => {
     const record = configurations.get(name)?.value;
     if (record === undefined) throw unknownConfiguration(name);
+    if (action === 'run') refuseFrozen(name, timetable);
     const { schedules = [] } = record.configuration;
     const found = schedules.find((one) => one.name === schedule);
     if (found === undefined) {

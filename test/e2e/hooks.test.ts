@@ -3,7 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { instanceExplanationSchema } from '../../src/explain/explanation.js';
-import { renderInstanceExplanation } from '../../src/explain/render.js';
+import { renderInstanceExplanation } from '../../src/command-tree/explanation-text.js';
 import { DaemonWorld, failedOf } from '../support/daemon/daemon.js';
 import { until } from '../support/until.js';
 

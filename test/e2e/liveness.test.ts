@@ -1,7 +1,16 @@
-/** Servers that hang: one among others, under the next daemon too, and all at once. */
-import { afterEach, beforeEach, expect, it } from 'vitest';
+/** Servers that hang: one among others, under the next daemon too, all at once, and under every runtime. */
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeEach, expect, it } from 'vitest';
 import { DaemonWorld, failedOf } from '../support/daemon/daemon.js';
+import { IMAGE, startEngine } from '../support/runtime/docker-engine.js';
+import { hasTool } from '../support/runtime/process-world.js';
 import { until } from '../support/until.js';
+
+const engine = await startEngine();
+afterAll(async () => {
+  if (typeof engine !== 'string') await engine.close();
+});
 
 let world: DaemonWorld;
 beforeEach(async () => {
@@ -46,3 +55,36 @@ it('restarts one server that hangs, also under the next daemon, and none where a
   for (const pid of all) process.kill(pid, 'SIGCONT');
   await untilAll({ state: 'ONLINE', reason: null });
 });
+
+/** Prints until a file `hang` is there, then lives on in silence. */
+const HANGS_ON_REQUEST = 'while [ ! -e hang ]; do echo tick; sleep 0.1; done; exec sleep 1000';
+
+it.each(['process', 'screen', 'tmux', 'docker'])(
+  'ends a server of the runtime %s that hangs, and starts it again',
+  async (runtime) => {
+    const isThere =
+      runtime === 'docker' ? typeof engine !== 'string' : runtime === 'process' || hasTool(runtime);
+    if (!isThere) return;
+    world.configure('lobby', {
+      ...{ runtime, command: HANGS_ON_REQUEST, static: true, stopTimeoutSeconds: 1 },
+      properties: { image: IMAGE },
+      liveness: { logSilenceSeconds: 2, intervalSeconds: 0.5, failures: 3 },
+    });
+    const host = typeof engine === 'string' ? [] : [`DOCKER_HOST=unix://${engine.socketPath}`];
+    await world.start({ prefix: ['env', ...host] });
+    const [{ id = '' } = {}] = await world.untilOnline('lobby', 1);
+    const hang = join(world.paths.running, id, 'hang');
+    writeFileSync(hang, '');
+    await until(async () =>
+      expect(await world.api.instance(id)).toMatchObject({ state: 'OFFLINE', reason: 'not-alive' }),
+    );
+    rmSync(hang);
+    await until(async () => expect(await world.api.instance(id)).toMatchObject({ state: 'ONLINE' }));
+    const { text } = await world.api.send('GET', '/exits?cause=not-alive');
+    expect(JSON.parse(text)[0]).toMatchObject({
+      instance: id,
+      cause: 'not alive: no line in its log for 2 s',
+    });
+    expect((await world.api.instance(id)).restarts).toBeGreaterThan(0);
+  },
+);

@@ -145,4 +145,30 @@ describe.skipIf(!hasEtcd)('through a master that does not lead', () => {
     const [same] = await api(follower).instances('count');
     expect(same).toMatchObject({ id, processPid: instance?.processPid, restarts: 0 });
   });
+
+  it('a job runs once for each key, asked of two of them, and its log and exit code come through', async () => {
+    const leads = await masters[0]?.untilLed();
+    const followers = masters.filter(({ nodeId }) => nodeId !== leads);
+    const [first] = followers;
+    if (first === undefined) throw new Error('there are followers');
+    await api(first).putConfiguration('report', {
+      ...{ name: 'report', runtime: 'process', ramMB: 64, cpu: 0, minimumServiceCount: 0 },
+      ...{ command: 'echo "for $DAY"; exit 3', restartPolicy: 'never', job: { parameters: { DAY: {} } } },
+    });
+    const ask = (master: MasterProcess, key: string, day = 'monday'): ClientProcess =>
+      run(master, 'run', 'report', '--param', `DAY=${day}`, '--key', key, '--wait');
+    const asked = followers.map((master) => ask(master, 'one'));
+    for (const client of [...asked, ask(first, 'one')]) {
+      expect(await client.ended).toEqual({ code: 3, signal: null });
+      expect(client.lines).toContain('for monday');
+    }
+    expect(await api(first).instances('report')).toHaveLength(1);
+    const other = ask(first, 'two', 'friday');
+    expect(await other.ended).toEqual({ code: 3, signal: null });
+    expect(other.lines).toContain('for friday');
+    const refused = ask(first, 'one', 'friday');
+    expect((await refused.ended).code).not.toBe(3);
+    expect(refused.err).toContain('one');
+    expect(await api(first).instances('report')).toHaveLength(2);
+  });
 });

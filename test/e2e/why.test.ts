@@ -2,7 +2,7 @@
 import { createServer, type Server } from 'node:net';
 import { afterEach, expect, it } from 'vitest';
 import { configurationExplanationSchema, instanceExplanationSchema } from '../../src/explain/explanation.js';
-import { renderConfigurationExplanation, renderInstanceExplanation } from '../../src/explain/render.js';
+import { renderConfigurationExplanation, renderInstanceExplanation } from '../../src/command-tree/explanation-text.js';
 import type { DaemonWorld } from '../support/daemon/daemon.js';
 import { shareDaemon } from '../support/daemon/shared-daemon.js';
 import { freePorts } from '../support/free-ports.js';

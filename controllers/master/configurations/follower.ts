@@ -16,6 +16,7 @@ import type { ConfigurationFileError } from '../../../src/model/configuration.js
 import type { ConfigurationOverrides } from '../../../src/model/configuration-overrides.js';
 import { DroverError, messageOf } from '../../../src/model/errors.js';
 import { publicMessage } from '../../../src/model/public-message.js';
+import type { Timetable } from '../../../src/model/schedule.js';
 import { unknownConfiguration } from '../../../src/model/unknown.js';
 import type { MirrorReader } from '../../../src/store/mirror.js';
 import { untilShown } from '../../../src/store/modify.js';
@@ -34,6 +35,7 @@ interface ConfigurationFollowerOptions
   extends ConfigurationTreeOptions,
     Pick<DirectoryEngineOptions, 'bases' | 'clock' | 'logger' | 'metrics' | 'random'> {
   readonly overrides: MirrorReader<ConfigurationOverrides>;
+  readonly timetables: MirrorReader<Timetable>;
   /** Called when `faults` may answer something else. */
   readonly onFaults?: () => void;
   readonly onFault?: OnFileFault | undefined;
@@ -66,8 +68,8 @@ export class ConfigurationFollower implements RecordFollower, ConfigurationEdito
 
   async start(): Promise<void> {
     await this.#engine.start();
-    const { configurations, overrides } = this.#options;
-    const ends = [configurations.onChange(() => this.wake()), overrides.onChange(() => this.wake())];
+    const { configurations, overrides, timetables } = this.#options;
+    const ends = [configurations, overrides, timetables].map((one) => one.onChange(() => this.wake()));
     this.#unsubscribe = () => {
       for (const end of ends) end();
     };

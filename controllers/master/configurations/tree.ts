@@ -12,6 +12,7 @@ import type { ConfigurationSource } from '../../../src/configuration-files/sourc
 import { Conflict } from '../../../src/loop/reconciler.js';
 import type { ConfigurationRecord } from '../../../src/model/configuration.js';
 import { type ConfigurationOverrides, fileOf } from '../../../src/model/configuration-overrides.js';
+import type { Timetable } from '../../../src/model/schedule.js';
 import { leftOfConfiguration } from '../../../src/state/left-of-record.js';
 import type { MirrorReader } from '../../../src/store/mirror.js';
 import type { Store } from '../../../src/store/store.js';
@@ -35,6 +36,7 @@ export interface ConfigurationTreeOptions {
     MirrorReader<ConfigurationOverrides>,
     'entries' | 'get' | 'isReady' | 'setAside' | 'until'
   >;
+  readonly timetables: Pick<MirrorReader<Timetable>, 'entries' | 'isReady'>;
   readonly store: Store;
   readonly door: RecordDoor<RecordEdit>;
   readonly logger: Logger;
@@ -101,16 +103,18 @@ export class ConfigurationTree implements ViewTree {
   }
 
   observe(): Observation | undefined {
-    const { source, configurations, overrides } = this.#options;
+    const { source, configurations, overrides, timetables } = this.#options;
     const { files, suspects, fault, directoryId, nodeId } = source;
     if (files === undefined || fault !== undefined || directoryId === undefined) return undefined;
-    if (!configurations.isReady || !overrides.isReady) return undefined;
+    if (!configurations.isReady || !overrides.isReady || !timetables.isReady) return undefined;
     this.#owners = ownersOf(files, configurations);
     const here = new Map<string, string>();
     const undecided = new Set([
       ...(this.isAlone ? [] : configurations.setAside.keys()),
       ...overrides.setAside.keys(),
     ]);
+    // What a file says of a frozen configuration waits, and so does its removal.
+    for (const [name, { value }] of timetables.entries()) if (value.frozen !== undefined) undecided.add(name);
     const unsure = new Set(suspects);
     for (const [name, file] of this.#owners) {
       const reading = files.get(file);

@@ -8,12 +8,12 @@ import {
   MAX_EVENT_INSTANCES,
   type NewEvent,
 } from '../../../src/model/event.js';
-import type { InstanceRecord, InstanceStatus } from '../../../src/model/instance.js';
+import { hasFailed, type InstanceRecord, type InstanceStatus, saidOf } from '../../../src/model/instance.js';
 import { CANNOT_START } from '../../../src/model/instance-word.js';
 import type { NodeCondition, NodeRecord } from '../../../src/model/node.js';
 import { rolloutText } from '../../../src/model/plain/rollout-text.js';
 import type { RolloutRecord } from '../../../src/model/rollout.js';
-import { EMPTY_TIMETABLE, entryOf, type Timetable } from '../../../src/model/schedule.js';
+import { EMPTY_TIMETABLE, entryOf, freezeText, type Timetable } from '../../../src/model/schedule.js';
 import { endText } from '../../../src/model/words.js';
 
 /** How long an event takes up equal ones after its last time. Ends of a crash loop are minutes apart, and so are due times. */
@@ -68,11 +68,7 @@ export function eventsOfInstance(
     ends === 0 ? [] : [{ ...of, kind: 'crashed', count: ends, detail: exitText(is) }];
   if (is.state === 'ONLINE' && was.state !== 'ONLINE') events.push({ ...of, kind: 'up' });
   else if (is.state === 'STOPPED' && was.state !== 'STOPPED' && after.desired.goal !== 'remove')
-    events.push(
-      is.reason === 'exited'
-        ? { ...of, kind: 'finished', detail: exitText(is) }
-        : { ...of, kind: 'stopped', detail: is.message ?? undefined },
-    );
+    events.push({ ...of, ...endOf(after) });
   else if (is.reason !== was.reason) {
     const detail = is.message?.split('; next try in')[0];
     if (is.reason === 'no-node-fits') events.push({ ...of, kind: 'waiting', detail });
@@ -80,6 +76,13 @@ export function eventsOfInstance(
     else if (CANNOT_START.has(is.reason)) events.push({ ...of, kind: 'failed', detail });
   }
   return events;
+}
+
+function endOf(after: InstanceRecord): Pick<NewEvent, 'kind' | 'detail'> {
+  const { reason, message } = saidOf(after);
+  if (reason === 'exited')
+    return { kind: hasFailed(after) ? 'crashed' : 'finished', detail: exitText(after.status) };
+  return { kind: reason === 'timed-out' ? 'crashed' : 'stopped', detail: message ?? undefined };
 }
 
 function beginningOf(
@@ -121,12 +124,15 @@ export function eventsOfRollout(
   return [{ kind: 'rollout', configuration: after.name, detail, by }];
 }
 
-/** The events of settled due times. */
+/** The events of settled due times, and of a freeze. */
 export function eventsOfTimetable(
   configuration: string,
   before: Timetable | undefined,
   after: Timetable = EMPTY_TIMETABLE,
 ): NewEvent[] {
+  const { frozen } = after;
+  if (frozen?.at !== before?.frozen?.at)
+    return [{ kind: 'schedule', configuration, detail: frozen ? freezeText(frozen) : 'frozen no more' }];
   return Object.entries(after.entries).flatMap(([name, { last }]): NewEvent[] => {
     if (last === null || isDeepStrictEqual(last, before && entryOf(before, name)?.last)) return [];
     const detail = `schedule ${name} ${last.outcome}${last.message === null ? '' : `: ${last.message}`}`;

@@ -83,4 +83,6 @@ export interface RolloutFacts {
   readonly templates: Readonly<Record<string, string>>;
   /** Ids of the members that run with another version of one of these templates. Absent: none. */
   readonly behind?: ReadonlySet<string>;
+  /** True when a person froze the configuration: no rollout begins. */
+  readonly isFrozen?: boolean;
 }

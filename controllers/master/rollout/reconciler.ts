@@ -90,7 +90,7 @@ export class Rollouts implements Reconciler<RolloutFacts | GoneFacts, RolloutSte
     how: 'gather' | 'look',
     given?: Pick<RolloutFacts, 'outlook' | 'leaving'>,
   ): RolloutFacts {
-    const { contents, victims, clock, endingOf } = this.#options;
+    const { contents, victims, clock, endingOf, timetables } = this.#options;
     const { name } = record.configuration;
     const target = this.#targetOf(record, rollout);
     const { update, content } = target;
@@ -104,6 +104,7 @@ export class Rollouts implements Reconciler<RolloutFacts | GoneFacts, RolloutSte
       update,
       rollout,
       isNews: rollout !== undefined && contents.isNews(record, rollout),
+      isFrozen: timetables.get(name)?.value.frozen !== undefined,
       members,
       leaving: members.some((one) => one.content === 'unsafe') ? endingOf(name) : NOBODY,
       outlook: given?.outlook ?? victims.lookAround(name, content),

@@ -22,6 +22,7 @@ const MOST_MESSAGE_CHARS = 400;
  */
 export function taken(facts: RolloutFacts): RolloutRecord | undefined {
   const { rollout, hash, isNews, update } = facts;
+  if (facts.isFrozen) return undefined;
   if (rollout === undefined) return update.strategy === 'manual' ? undefined : first(facts);
   if (isNews)
     return update.strategy === 'manual'

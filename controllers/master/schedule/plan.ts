@@ -12,6 +12,8 @@ import { dueTimes, nextDue } from '../../../src/model/cron.js';
 import {
   type Entry,
   entryOf,
+  type Freeze,
+  freezeText,
   MINUTE_MS,
   type PastDue,
   ruleOf,
@@ -52,6 +54,8 @@ export type ScheduleStep =
   /** Acts on what the entry hands over, and notes the outcome. */
   | { readonly do: 'act'; readonly schedule: Schedule; readonly entry: Entry }
   | { readonly do: 'warn'; readonly line: string }
+  /** Ends a freeze whose time is over. */
+  | { readonly do: 'thaw'; readonly freeze: Freeze }
   | { readonly do: 'forget' };
 
 export function plan(facts: ScheduleFacts): Plan<ScheduleStep> {
@@ -63,6 +67,12 @@ export function plan(facts: ScheduleFacts): Plan<ScheduleStep> {
   const plans = schedules.map((schedule) => planOf(schedule, facts));
   const times = plans.map(({ recheckInMs }) => recheckInMs ?? LOOK_MS);
   const steps = [...dropped, ...plans.flatMap((one) => one.steps)];
+  const { frozen: freeze } = timetable;
+  if (freeze?.until != null) {
+    // The due times within the freeze are settled first.
+    if (steps.length === 0 && freeze.until <= facts.now) return { steps: [{ do: 'thaw', freeze }] };
+    times.push(Math.min(Math.max(0, freeze.until - facts.now), LOOK_MS));
+  }
   return times.length === 0 ? { steps } : { steps, recheckInMs: Math.min(...times) };
 }
 
@@ -95,11 +105,17 @@ function planOf(schedule: Schedule, facts: ScheduleFacts): Plan<ScheduleStep> {
   if (asked !== undefined) return handOver(asked.at, asked.by, before.seen);
   const dues = dueTimes(schedule, before.seen, now, MOST_DUES);
   const due = dues.at(-1);
-  const held = before.paused && `paused by ${before.paused.by}`;
+  const { frozen } = timetable;
+  const holdOf = (at: number): string | undefined =>
+    frozen !== undefined && at <= (frozen.until ?? at)
+      ? freezeText(frozen)
+      : before.paused && `paused by ${before.paused.by}`;
   if (due === undefined) {
     const next = nextDue(schedule, before.seen);
     const isWarned =
-      schedule.warn === undefined || held !== undefined || [before.skip, before.warned].includes(next);
+      schedule.warn === undefined ||
+      holdOf(next) !== undefined ||
+      [before.skip, before.warned].includes(next);
     const at = isWarned ? next : next - schedule.warn.minutes * MINUTE_MS;
     if (at <= now)
       return write({ ...rest, warned: next }, { do: 'warn', line: schedule.warn?.command ?? '' });
@@ -111,9 +127,11 @@ function planOf(schedule: Schedule, facts: ScheduleFacts): Plan<ScheduleStep> {
     const isMore = dues.length === MOST_DUES;
     const until = isMore ? Math.max(earlier, now - withinMinutes * MINUTE_MS) : earlier;
     const passed = `${isMore ? 'more than ' : ''}${countText(dues.length - 1, 'due time')}`;
-    const message = held ?? `${passed} passed until ${durationText(now - until)} ago`;
-    return settle(held === undefined ? 'missed' : 'skipped', message, until, dues.length - 1);
+    const isHeld = holdOf(until) !== undefined;
+    const message = holdOf(until) ?? `${passed} passed until ${durationText(now - until)} ago`;
+    return settle(!isHeld ? 'missed' : 'skipped', message, until, dues.length - 1);
   }
+  const held = holdOf(due);
   if (held !== undefined) return settle('skipped', held, due);
   if (before.skip === due) return settle('skipped', 'a person wanted that', due);
   // A rolling restart waits for the players of each instance by itself.

@@ -10,6 +10,7 @@ import { countText, durationText } from '../../../src/model/words.js';
 import type { InstanceWriter } from '../../../src/state/instance-writes.js';
 import type { StateRecords } from '../../../src/state/master-state.js';
 import type { RolloutWriter } from '../../../src/state/rollout-writes.js';
+import { freezeConfiguration } from '../../../src/state/schedules.js';
 import { modifyOrCreate, removeRecord } from '../../../src/store/modify.js';
 import type { Logger } from '../../../src/telemetry/logger.js';
 import type { InstanceCreations } from '../creation/instance-creations.js';
@@ -70,6 +71,11 @@ export class Schedules implements Reconciler<ScheduleFacts, ScheduleStep> {
         });
       case 'warn':
         await this.#send(name, step.line);
+        return;
+      case 'thaw':
+        if (this.#options.timetables.get(name)?.value.frozen?.at !== step.freeze.at)
+          throw new Conflict(`${name} was frozen anew meanwhile`);
+        await freezeConfiguration(this.#options, name, null);
         return;
       case 'act':
         return this.#finish(name, step, await this.#act(name, step).catch(refusal));
@@ -169,7 +175,12 @@ function isUsed(record: InstanceRecord): boolean {
 
 /** A refusal is the outcome of a due time; any other error is tried again. */
 function refusal(error: unknown): Deed {
-  const codes = ['DRV_ROLLOUT_STATE', 'DRV_RECORD_UNREADABLE', 'DRV_REQUEST_INVALID'] as const;
+  const codes = [
+    'DRV_ROLLOUT_STATE',
+    'DRV_CONFIGURATION_FROZEN',
+    'DRV_RECORD_UNREADABLE',
+    'DRV_REQUEST_INVALID',
+  ] as const;
   if (!codes.some((code) => DroverError.is(error, code))) throw error;
   return ['failed', messageOf(error)];
 }

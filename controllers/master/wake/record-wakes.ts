@@ -100,8 +100,9 @@ export function* wakesOfRollout(
   }
 }
 
-export function* wakesOfTimetable({ id }: Change<Timetable>): Generator<Wake> {
+export function* wakesOfTimetable({ id, before, after }: Change<Timetable>): Generator<Wake> {
   yield { controller: 'schedule', key: id, when: 'first' };
+  if (before?.frozen?.at !== after?.frozen?.at) yield { controller: 'rollout', key: id, when: 'first' };
 }
 
 function revisionsOf(rollout: RolloutRecord | undefined): ReadonlySet<string> {

@@ -108,7 +108,9 @@ export function isFinished({ desired }: Pick<SupervisorFacts, 'desired'>, handle
   const { end, exit } = handle;
   if (desired?.assignment.goal !== 'run' || isRestartAsked({ desired }, handle)) return false;
   if (isRunning(handle) || end === 'asked' || exit === null) return false;
-  return end === 'final' || !isRestarted(desired.configuration.restartPolicy, exit);
+  const { restartPolicy, job } = desired.configuration;
+  const isSpent = job?.retries !== undefined && handle.restarts >= job.retries;
+  return end === 'final' || isSpent || !isRestarted(restartPolicy, exit);
 }
 
 /** True when the process of the run lives, or its start is under way. */

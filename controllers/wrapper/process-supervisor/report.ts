@@ -4,7 +4,7 @@ import { BOUNDS, type Report } from '../../../src/channel/protocol/messages.js';
 import type { InstanceState, Reason } from '../../../src/model/instance.js';
 import type { Exit } from '../../../src/model/run/past-exit.js';
 import { NO_HOST_PID, pidOf } from '../../../src/model/run/run-identity.js';
-import { isRestarted, type RestartPolicy } from '../../../src/model/stopping.js';
+import { isRestarted } from '../../../src/model/stopping.js';
 import { cutToBytes, durationText } from '../../../src/model/words.js';
 import {
   givenUpFor,
@@ -124,7 +124,7 @@ function say(facts: SupervisorFacts, handle: Handle, goal: SupervisorGoal): Said
 function sayEnded(facts: SupervisorFacts, handle: Handle, goal: SupervisorGoal): Said | undefined {
   const { exit } = handle;
   if (exit !== null && isFinished(facts, handle)) {
-    const message = `${endedWith(exit)}; ${notAgain(exit, facts.desired?.configuration.restartPolicy)}`;
+    const message = `${endedWith(exit)}; ${notAgain(exit, facts.desired)}`;
     return { state: 'STOPPED', reason: 'exited', message };
   }
   switch (goal) {
@@ -172,7 +172,9 @@ function stateOfReady(fault: ReturnType<typeof faultOf>): InstanceState {
   return fault === null || fault.isShared ? 'ONLINE' : 'OFFLINE';
 }
 
-function notAgain(exit: Exit, policy: RestartPolicy = 'always'): string {
+function notAgain(exit: Exit, desired: SupervisorFacts['desired']): string {
+  const { restartPolicy: policy = 'always', job } = desired?.configuration ?? {};
+  if (job?.retries !== undefined && exit.code !== 0) return `its ${job.retries} retries are used up`;
   const waits = isRestarted(policy, exit) ? 'holds from its next start on' : 'does not start it again';
   return `restartPolicy ${policy} ${waits}`;
 }
@@ -259,7 +261,7 @@ type Ended = Pick<SupervisorFacts, 'desired' | 'handle'>;
 export function describeEnd(before: Handle, exit: Exit, { desired, handle: after }: Ended): string {
   if (stoppingOf(before) !== null) return `has stopped: ${endedWith(exit)}`;
   if (after !== undefined && isFinished({ desired }, after))
-    return `${endedWith(exit)}; ${notAgain(exit, desired?.configuration.restartPolicy)}`;
+    return `${endedWith(exit)}; ${notAgain(exit, desired)}`;
   return after === undefined ? endedWith(exit) : `${endedWith(exit)}, ${nextRestart(after)}`;
 }
 

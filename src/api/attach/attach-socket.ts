@@ -5,8 +5,9 @@ import { DroverError } from '../../model/errors.js';
 import type { ApiDependencies } from '../dependencies.js';
 import { actionOf } from '../gate/audit-entry.js';
 import { accessOf } from '../gate/auth.js';
-import { instanceParams, NODE_ERRORS } from '../routes/instances/instance-schemas.js';
+import { NODE_ERRORS } from '../routes/instances/instance-schemas.js';
 import type { InstanceView } from '../routes/instances/instance-view.js';
+import { ofInstance } from '../routes/subjects.js';
 import type { SocketCall, SocketSpec } from '../sockets/socket.js';
 import { lengthQuery, serveTerminal } from './attached-client.js';
 
@@ -15,14 +16,14 @@ const attachQuery = z.object({
   rows: lengthQuery.default(24).describe("the height of the client's window"),
 });
 
-type Params = z.output<typeof instanceParams>;
+type Params = z.output<typeof ofInstance.params>;
 type Query = z.output<typeof attachQuery>;
 
 export function attachSocket(needs: ApiDependencies, view: InstanceView): SocketSpec<Params, Query> {
   return {
     path: '/instances/:id/attach',
     scope: 'OPERATE',
-    reach: 'instance',
+    ...ofInstance,
     summary: 'A raw terminal of an instance.',
     frames:
       'Binary frames are bytes of the terminal: from the client what is typed, from the server output, first of all a ' +
@@ -37,7 +38,6 @@ export function attachSocket(needs: ApiDependencies, view: InstanceView): Socket
       'DRV_RUNTIME_UNAVAILABLE',
       ...NODE_ERRORS,
     ],
-    params: instanceParams,
     query: attachQuery,
     open: async (call) => {
       const gone = new AbortController();

@@ -50,8 +50,7 @@ function pageRoute(
   path: string,
   send: (call: Exchange & { readonly path: string }) => Promise<unknown>,
 ): Route {
-  return defineRoute({
-    path,
+  return defineRoute('GET', path, {
     scope: 'open',
     summary: 'The dashboard.',
     params: z.object({ '*': z.string().default('') }),

@@ -82,7 +82,10 @@ export interface EndpointDescription {
   readonly scope: Scope;
   readonly reach?: Reach;
   readonly summary: string;
-  /** The errors of this endpoint, beside those of every endpoint (a bad request, no key, too many calls, not ready). */
+  /**
+   * The errors of this endpoint, beside those of every endpoint (a bad request, no key, too many calls, not ready) and of
+   * its `reach` (no such instance or configuration).
+   */
   readonly errors?: readonly ErrorCode[];
   /** The schemas of parameters and query. Absent: the endpoint does not look at them. */
   readonly params?: z.ZodType;
@@ -127,9 +130,7 @@ export interface RouteCall<Params, Query, Body> {
   readonly request: FastifyRequest;
 }
 
-interface RouteSpec<P, Q, B> extends Omit<RouteDescription, 'method'> {
-  /** Default: GET. */
-  readonly method?: Method;
+interface RouteSpec<P, Q, B> extends Omit<RouteDescription, 'method' | 'path'> {
   readonly params?: z.ZodType<P>;
   readonly query?: z.ZodType<Q>;
   readonly body?: z.ZodType<B>;
@@ -151,9 +152,14 @@ interface RouteSpec<P, Q, B> extends Omit<RouteDescription, 'method'> {
   handle(call: RouteCall<P, Q, B>, needs: RouteNeeds, reply: FastifyReply): MaybePromise<unknown>;
 }
 
-/** Binds a handler to its schemas and hides their types, so that all routes fit into one table. */
-export function defineRoute<P, Q, B>(described: RouteSpec<P, Q, B>): Route {
-  const spec = { method: 'GET' as const, ...described };
+/** The answers of a route whose only success is a 200 with JSON. */
+export function jsonAnswer(description: string, schema: z.ZodType): RouteDescription['answers'] {
+  return { 200: { description, schema } };
+}
+
+/** Binds a handler to its method, path and schemas, and hides their types, so that all routes fit into one table. */
+export function defineRoute<P, Q, B>(method: Method, path: string, described: RouteSpec<P, Q, B>): Route {
+  const spec = { ...described, method, path };
   const callOf = callReader(spec);
   const register = (server: FastifyInstance, needs: RouteNeeds): void =>
     addRoute(server, spec, (request, reply) => {
@@ -167,7 +173,7 @@ export function defineRoute<P, Q, B>(described: RouteSpec<P, Q, B>): Route {
 
 function addRoute<P, Q, B>(
   server: FastifyInstance,
-  spec: RouteSpec<P, Q, B> & Pick<RouteDescription, 'method'>,
+  spec: RouteSpec<P, Q, B> & Pick<RouteDescription, 'method' | 'path'>,
   handler: RouteHandlerMethod,
 ): void {
   const isTimed = [spec.isUntimed, spec.bodyStream, spec.answerStream].every((is) => is !== true);

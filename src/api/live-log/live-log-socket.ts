@@ -3,8 +3,9 @@ import { z } from 'zod';
 import type { InstanceRecord } from '../../model/instance.js';
 import type { ApiDependencies } from '../dependencies.js';
 import { flag, wholeNumber } from '../http/route.js';
-import { checkLogPoints, instanceParams, logPoint } from '../routes/instances/instance-schemas.js';
+import { checkLogPoints, logPoint, NODE_ERRORS } from '../routes/instances/instance-schemas.js';
 import type { InstanceView } from '../routes/instances/instance-view.js';
+import { ofInstance } from '../routes/subjects.js';
 import { type ApiSocket, CLOSE, type SocketSpec } from '../sockets/socket.js';
 import type { LineForm } from './live-log-chunk.js';
 import type { LogRequest, LogSink } from './live-log-reader.js';
@@ -43,23 +44,17 @@ export function liveLogSocket(
   { streams }: ApiDependencies,
   liveLogs: LiveLogs,
   view: InstanceView,
-): SocketSpec<z.output<typeof instanceParams>, LiveLogQuery> {
+): SocketSpec<z.output<typeof ofInstance.params>, LiveLogQuery> {
   return {
     path: '/instances/:id/live-log',
     scope: 'READ',
-    reach: 'instance',
+    ...ofInstance,
     summary: 'The output of an instance as it is written.',
     frames:
       'Server: each text frame is one line. A message of Drover itself begins with `[drover] ` and has no number: ' +
       'lines that are no longer kept, a node that is away, a log that begins anew on another node. Closes with 1000 ' +
       'when the instance was removed, after its last line, and after the last line that was asked for. Frames of the client are ignored.',
-    errors: [
-      'DRV_INSTANCE_UNKNOWN',
-      'DRV_NODE_DISCONNECTED',
-      'DRV_CHANNEL_CALL_FAILED',
-      'DRV_NOT_IMPLEMENTED',
-    ],
-    params: instanceParams,
+    errors: ['DRV_NOT_IMPLEMENTED', ...NODE_ERRORS],
     query: liveLogQuery,
     open: async ({ params, query }) => {
       const record = view.visible(params.id);

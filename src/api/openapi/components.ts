@@ -38,6 +38,7 @@ import { joinTokenSchema } from '../routes/join-token-routes.js';
 import { listedKeySchema } from '../routes/key-routes.js';
 import { listedSessionSchema, whoamiSchema } from '../routes/session-routes.js';
 import { ERROR_RESPONSES, errorAnswer, rateLimitAnswer } from './errors.js';
+import examples from './examples.json' with { type: 'json' };
 
 type OpenApiDocument = ReturnType<typeof createDocument>;
 type Security = NonNullable<ZodOpenApiOperationObject['security']>;
@@ -107,51 +108,8 @@ export const COMPONENTS: ZodOpenApiComponentsObject = {
   },
 };
 
-const CONFIGURATION_EXAMPLE = {
-  name: 'lobby',
-  runtime: 'process',
-  command: 'node server.js --port %PORT%',
-  ramMB: 512,
-  cpu: 50,
-  availablePorts: { min: 8080, max: 8099 },
-  minimumServiceCount: 2,
-  environmentVariables: { GREETING: 'Hello from %INSTANCE_ID%' },
-  templateInstallationConfig: { allOf: [{ group: 'games', name: 'lobby' }] },
-  fileModifications: ['settings.json'],
-};
-
-const INSTANCE_EXAMPLE = {
-  id: 'a1f1so',
-  configurationName: 'lobby',
-  wrapperNodeId: 'node-a',
-  hostAddress: '127.0.0.1',
-  allocatedPort: 8080,
-  state: 'ONLINE',
-  lastHeartbeat: 1_767_225_600_000,
-  processPid: 15_306,
-  allocatedRamMB: 512,
-  allocatedCpu: 50,
-  runtime: 'process',
-  reason: null,
-  message: null,
-  warning: null,
-  restarts: 0,
-  createdAt: 1_767_225_590_000,
-  startedAt: 1_767_225_591_000,
-  exitCode: null,
-  exitSignal: null,
-  configurationRevision: '0f343b0931126a20f133d67c2b018a3b',
-  outdated: false,
-  players: null,
-  maxPlayers: null,
-  tps: null,
-};
-
 /** Examples, by the name of the schema in the finished document. */
-const EXAMPLES: Readonly<Record<string, unknown>> = {
-  ConfigurationInput: CONFIGURATION_EXAMPLE,
-  Instance: INSTANCE_EXAMPLE,
-};
+const EXAMPLES: Readonly<Record<string, unknown>> = examples;
 
 /** The schemes that open an operation. The scope stands beside them: linters know roles for OAuth only. */
 export function securityOf(scope: Scope): Security {

@@ -9,7 +9,7 @@ import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
 import type { MaybePromise } from '../../loop/maybe-promise.js';
 import { sendEncoded } from '../http/json-reply.js';
-import { defineRoute, type Route } from '../http/route.js';
+import { defineRoute, jsonAnswer, type Route } from '../http/route.js';
 
 const CACHE = 'public, max-age=3600';
 const HTML_TYPE = 'text/html; charset=utf-8';
@@ -71,14 +71,11 @@ const PACKAGE_FILES: Readonly<Record<string, string>> = {
 /** The route of the description, under `/api`. The bytes are made with the first request and kept. */
 export function openApiRoute(describe: () => Promise<string>): Route {
   let bytes: Promise<Buffer> | undefined;
-  return defineRoute({
-    path: '/openapi.json',
+  return defineRoute('GET', '/openapi.json', {
     isOwn: true,
     scope: 'open',
     summary: 'This description of the API.',
-    answers: {
-      200: { description: 'an OpenAPI 3.1 document', schema: z.looseObject({ openapi: z.string() }) },
-    },
+    answers: jsonAnswer('an OpenAPI 3.1 document', z.looseObject({ openapi: z.string() })),
     handle: async (_call, _needs, reply) => {
       bytes ??= describe().then((text) => Buffer.from(text));
       sendEncoded(reply, [await bytes]);
@@ -99,8 +96,7 @@ export function docsRoutes(): readonly Route[] {
 }
 
 function pageRoute(path: string, type: string, send: (reply: FastifyReply) => MaybePromise<unknown>): Route {
-  return defineRoute({
-    path,
+  return defineRoute('GET', path, {
     scope: 'open',
     summary: 'The page that shows the description of the API.',
     answers: { 200: { description: 'a part of the page', contentType: type } },

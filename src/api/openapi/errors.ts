@@ -1,6 +1,7 @@
 /** The error answers in the API's description: one named response for each status. */
 import { z } from 'zod';
 import type { ZodOpenApiResponseObject } from 'zod-openapi';
+import errors from './errors.json' with { type: 'json' };
 
 const RESPONSE_REF = '#/components/responses/';
 
@@ -15,59 +16,8 @@ export const rateLimitAnswer = errorAnswer.extend({
   message: z.string().optional(),
 });
 
-interface ErrorKind {
-  readonly name: string;
-  readonly description: string;
-}
-
-const ERRORS: Readonly<Record<number | 'default', ErrorKind>> = {
-  400: { name: 'BadRequest', description: 'The request is not valid here; the error names the place.' },
-  401: {
-    name: 'Unauthorized',
-    description: 'No valid key, an expired key (`WWW-Authenticate` says so), or a PUBLIC key.',
-  },
-  403: {
-    name: 'Forbidden',
-    description:
-      'The key may not do this: its scope, its configurations or the address; the error says which.',
-  },
-  404: { name: 'NotFound', description: 'There is no object of the name in the path.' },
-  408: { name: 'RequestTimeout', description: 'The body did not arrive in time.' },
-  409: { name: 'Conflict', description: 'The state of the object does not allow this.' },
-  412: {
-    name: 'PreconditionFailed',
-    description: 'The object does not match `If-Match` or `If-None-Match`; nothing was changed.',
-  },
-  413: { name: 'TooLarge', description: 'The body is larger than the server takes.' },
-  415: {
-    name: 'UnsupportedMediaType',
-    description: 'This endpoint does not take the content type of the body.',
-  },
-  426: { name: 'UpgradeRequired', description: 'This endpoint is a WebSocket: send an upgrade request.' },
-  429: {
-    name: 'RateLimited',
-    description: 'Too many calls; `Retry-After` and `retryAfterMs` say how long to wait.',
-  },
-  500: {
-    name: 'Failed',
-    description: 'The server cannot do this; the error says what its operator must mend.',
-  },
-  501: { name: 'NotImplemented', description: 'The endpoint is defined, but not implemented.' },
-  502: {
-    name: 'BadGateway',
-    description:
-      'A node or a storage provider that was asked did not do its part; or the leader of several masters went away before it answered.',
-  },
-  503: {
-    name: 'Unavailable',
-    description: 'Not now: the master still loads its state, none of several leads, or a node is away.',
-  },
-  507: {
-    name: 'InsufficientStorage',
-    description: 'The disk of the server is full or failed; nothing was changed.',
-  },
-  default: { name: 'Fault', description: 'A fault of the server that should not happen; its log says more.' },
-};
+/** The name and the description of the errors, by status. `default` is a fault of the server. */
+const ERRORS: Readonly<Record<string, { readonly name: string; readonly description: string }>> = errors;
 
 /** The responses by name, for `components.responses`. */
 export const ERROR_RESPONSES: Readonly<Record<string, ZodOpenApiResponseObject>> = Object.fromEntries(
@@ -89,6 +39,6 @@ function describeError(status: string, description: string): ZodOpenApiResponseO
 export function errorResponse(status: number | 'default'): { $ref: string } {
   const kind = ERRORS[status];
   if (kind === undefined)
-    throw new Error(`errors with status ${status} are not described in openapi/errors.ts`);
+    throw new Error(`errors with status ${status} are not described in openapi/errors.json`);
   return { $ref: RESPONSE_REF + kind.name };
 }

@@ -168,6 +168,7 @@ function failures(endpoint: Endpoint, more: readonly number[]): ZodOpenApiRespon
     429,
     ...more,
     ...(endpoint.errors ?? []).map(statusOfCode),
+    ...(endpoint.reach === 'instance' || endpoint.reach === 'configuration' ? [404] : []),
     ...(endpoint.scope === 'open' ? [] : [401, 403]),
     // A master that does not lead gives these answers: 502 when the leader was lost during the answer, 503 when there
     // is no leader.

@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { auditEntrySchema } from '../../model/audit.js';
-import { defineRoute, type Route, wholeNumber } from '../http/route.js';
+import { defineRoute, jsonAnswer, type Route, wholeNumber } from '../http/route.js';
 import { addWarnings } from '../http/warning-headers.js';
 
 const MAX_LIMIT = 1000;
@@ -10,13 +10,12 @@ const MAX_LIMIT = 1000;
 const DEADLINE_MS = 15_000;
 
 export const auditRoutes: readonly Route[] = [
-  defineRoute({
-    path: '/audit',
+  defineRoute('GET', '/audit', {
     scope: 'READ',
     summary:
       'The last entries of the audit trails of all masters, newest last. A `Warning` header names each master that did not answer.',
     query: z.object({ limit: wholeNumber(1, MAX_LIMIT).default(100) }),
-    answers: { 200: { description: 'entries', schema: z.array(auditEntrySchema) } },
+    answers: jsonAnswer('entries', z.array(auditEntrySchema)),
     handle: async ({ query }, { audit, auditOfMasters }, reply) => {
       if (auditOfMasters === undefined) return audit.last(query.limit);
       const { entries, missing } = await auditOfMasters(query.limit, AbortSignal.timeout(DEADLINE_MS));

@@ -29,7 +29,7 @@ import {
 } from '../../operations/configuration-list.js';
 import type { Reads } from '../../operations/reads.js';
 import { accessOf, seesConfiguration } from '../gate/auth.js';
-import { defineRoute, flag, type Route } from '../http/route.js';
+import { defineRoute, flag, jsonAnswer, type Route } from '../http/route.js';
 
 const BYTES_PER_MB = 1024 * 1024;
 
@@ -98,18 +98,15 @@ export function nodeStateOf(needs: Reads, node: NodeRecord): NodeState {
 }
 
 export const clusterRoutes: readonly Route[] = [
-  defineRoute({
-    path: '/cluster/nodes',
+  defineRoute('GET', '/cluster/nodes', {
     scope: 'READ',
     reach: 'filtered',
     summary: 'All nodes that the master knows, by id.',
     query: listQuery,
-    answers: {
-      200: {
-        description: 'nodes; with `details=true` everything that `cluster nodes` shows',
-        schema: z.array(z.union([listedNodeSchema, summarySchema])),
-      },
-    },
+    answers: jsonAnswer(
+      'nodes; with `details=true` everything that `cluster nodes` shows',
+      z.array(z.union([listedNodeSchema, summarySchema])),
+    ),
     handle: ({ query, request }, needs) => {
       if (query.details === 'true')
         return listNodes(needs, (name) => seesConfiguration(request, name)).map((node) => ({
@@ -121,14 +118,13 @@ export const clusterRoutes: readonly Route[] = [
         .map(([, { value }]) => summaryOf(needs, value));
     },
   }),
-  defineRoute({
-    path: '/cluster/nodes/:id',
+  defineRoute('GET', '/cluster/nodes/:id', {
     scope: 'READ',
     reach: 'filtered',
     summary: 'One node, with its instances, its capacity and its runtimes.',
     errors: ['DRV_NODE_UNKNOWN'],
     params: nodeParams,
-    answers: { 200: { description: 'the node', schema: detailSchema } },
+    answers: jsonAnswer('the node', detailSchema),
     handle: ({ params: { id }, request }, needs): z.output<typeof detailSchema> => {
       const node = needs.nodes.get(id)?.value;
       if (node === undefined) throw unknownNode(id);
@@ -144,9 +140,7 @@ export const clusterRoutes: readonly Route[] = [
     },
   }),
   // Refuses commands for nodes. Commands run on the serving node only, through `POST /commands/execute`.
-  defineRoute({
-    method: 'POST',
-    path: '/cluster/nodes/:id',
+  defineRoute('POST', '/cluster/nodes/:id', {
     scope: 'ALL',
     summary:
       'Not implemented for other nodes; refused for the serving node, which has POST /commands/execute.',
@@ -164,35 +158,27 @@ export const clusterRoutes: readonly Route[] = [
       );
     },
   }),
-  defineRoute({
-    path: '/cluster/status',
+  defineRoute('GET', '/cluster/status', {
     scope: 'READ',
     summary: 'Whether everything runs that should run, and if not, the reason.',
-    answers: { 200: { description: 'the cluster as a whole', schema: clusterStatusSchema } },
+    answers: jsonAnswer('the cluster as a whole', clusterStatusSchema),
     handle: (_call, needs) => clusterStatus(needs),
   }),
-  defineRoute({
-    path: '/cluster/configurations',
+  defineRoute('GET', '/cluster/configurations', {
     scope: 'READ',
     reach: 'filtered',
     summary: 'All configurations by name, with the number of their instances.',
-    answers: { 200: { description: 'configurations', schema: z.array(configurationSummarySchema) } },
+    answers: jsonAnswer('configurations', z.array(configurationSummarySchema)),
     handle: async ({ request }, needs) =>
       listConfigurations(needs, (await needs.configurationFiles.inGit()).files).filter(({ name }) =>
         seesConfiguration(request, name),
       ),
   }),
-  defineRoute({
-    path: '/cluster/removed-configurations',
+  defineRoute('GET', '/cluster/removed-configurations', {
     scope: 'READ',
     reach: 'filtered',
     summary: 'Configurations that are gone but still have instances, by name.',
-    answers: {
-      200: {
-        description: 'names, with the number of instances left',
-        schema: z.array(removedConfigurationSchema),
-      },
-    },
+    answers: jsonAnswer('names, with the number of instances left', z.array(removedConfigurationSchema)),
     handle: ({ request }, needs) => listRemoved(needs).filter(({ name }) => seesConfiguration(request, name)),
   }),
 ];

@@ -7,7 +7,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { accessOf } from '../gate/auth.js';
 import type { CommandSession } from '../http/command-runner.js';
-import { defineRoute, type Route } from '../http/route.js';
+import { defineRoute, jsonAnswer, type Route } from '../http/route.js';
 
 const commandBody = z.object({
   command: z.string().describe('one command as it would be typed, such as `instance list -o json`'),
@@ -43,31 +43,27 @@ const completion = z.object({
 export type Candidates = z.output<typeof completion>;
 
 export const commandRoutes: readonly Route[] = [
-  defineRoute({
-    path: '/commands',
+  defineRoute('GET', '/commands', {
     scope: 'ALL',
     summary: 'All commands of the console, in the order of its help.',
-    answers: { 200: { description: 'commands', schema: commandList } },
+    answers: jsonAnswer('commands', commandList),
     handle: (_call, { commands }) => commands.list(),
   }),
-  defineRoute({
-    path: '/commands/completion',
+  defineRoute('GET', '/commands/completion', {
     scope: 'ALL',
     summary: 'Completes a line that is being typed for the console.',
     query: z.object({ line: z.string().describe('the line up to the cursor') }),
-    answers: { 200: { description: 'candidates', schema: completion } },
+    answers: jsonAnswer('candidates', completion),
     handle: async ({ query }, { commands }) => {
       const [candidates, word] = await commands.complete(query.line);
       return { word, candidates };
     },
   }),
-  defineRoute({
-    method: 'POST',
-    path: '/commands/execute',
+  defineRoute('POST', '/commands/execute', {
     scope: 'ALL',
     summary: 'Runs a command of the console on the serving node.',
     body: commandBody,
-    answers: { 200: { description: 'the command ran, whether or not it succeeded', schema: commandAnswer } },
+    answers: jsonAnswer('the command ran, whether or not it succeeded', commandAnswer),
     handle: async ({ body: { command }, request }, { commands }, reply) => {
       const parts: string[] = [];
       await commands.run(command, sessionOf(request, reply, parts));

@@ -18,7 +18,7 @@ import {
   listedFileSchema,
 } from '../../operations/configuration-file-list.js';
 import { seesConfiguration } from '../gate/auth.js';
-import { defineRoute, flag, type Route } from '../http/route.js';
+import { defineRoute, flag, jsonAnswer, type Route } from '../http/route.js';
 
 const names = z.array(z.string()).describe('names of configurations, in order');
 
@@ -36,38 +36,34 @@ export const configurationReloadSchema = z.object({
 export type ConfigurationReload = z.output<typeof configurationReloadSchema>;
 
 export const configurationFileRoutes: readonly Route[] = [
-  defineRoute({
-    path: '/schemas/configuration.json',
+  defineRoute('GET', '/schemas/configuration.json', {
     scope: 'READ',
     reach: 'filtered',
     summary: 'The JSON Schema of a configuration file, for editors.',
-    answers: { 200: { description: 'the schema', schema: z.record(z.string(), z.unknown()) } },
+    answers: jsonAnswer('the schema', z.record(z.string(), z.unknown())),
     handle: () => configurationJsonSchema(),
   }),
-  defineRoute({
-    path: '/configuration-files',
+  defineRoute('GET', '/configuration-files', {
     scope: 'READ',
     reach: 'filtered',
     summary:
       'Every configuration file, with its state, its commit, and the number of instances with its content.',
-    answers: { 200: { description: 'files, by name', schema: z.array(listedFileSchema) } },
+    answers: jsonAnswer('files, by name', z.array(listedFileSchema)),
     handle: async ({ request }, needs) =>
       (await listConfigurationFiles(needs)).filter(({ name }) => seesConfiguration(request, name ?? '')),
   }),
-  defineRoute({
-    path: '/configuration-files/directory',
+  defineRoute('GET', '/configuration-files/directory', {
     scope: 'READ',
     reach: 'filtered',
     summary: 'The configurations directory of the master that answers, and how it stands in git.',
-    answers: { 200: { description: 'the directory', schema: configurationDirectorySchema } },
+    answers: jsonAnswer('the directory', configurationDirectorySchema),
     handle: async ({ request }, needs) => {
       const directory = await describeDirectory(needs);
       const files = directory.files.filter(({ name }) => seesConfiguration(request, name ?? ''));
       return { ...directory, files };
     },
   }),
-  defineRoute({
-    path: '/configuration-files/commits/:commit',
+  defineRoute('GET', '/configuration-files/commits/:commit', {
     scope: 'READ',
     reach: 'filtered',
     summary: 'Whether all files of a commit of the directory are in force, or rolled out.',
@@ -77,19 +73,18 @@ export const configurationFileRoutes: readonly Route[] = [
         .regex(/^[0-9a-f]{4,64}$/i, 'must be a hash of a commit, or at least its first 4 digits')
         .describe('a hash, in full or its first digits; a later commit stands for it, too'),
     }),
-    answers: { 200: { description: 'how far the commit has come', schema: commitProgressSchema } },
+    answers: jsonAnswer('how far the commit has come', commitProgressSchema),
     handle: async ({ params, request }, needs) => {
       const progress = await commitProgress(needs, params.commit);
       const files = progress.files.filter(({ name }) => seesConfiguration(request, name ?? ''));
       return { ...progress, files };
     },
   }),
-  defineRoute({
-    path: '/configuration-files/errors',
+  defineRoute('GET', '/configuration-files/errors', {
     scope: 'READ',
     reach: 'filtered',
     summary: 'Configuration files whose present content is not in force, with the reasons.',
-    answers: { 200: { description: 'faults', schema: z.array(configurationFileErrorSchema) } },
+    answers: jsonAnswer('faults', z.array(configurationFileErrorSchema)),
     handle: ({ request }, { configurationFiles }) =>
       configurationFiles
         .errors()
@@ -97,25 +92,22 @@ export const configurationFileRoutes: readonly Route[] = [
         // it.
         .filter(({ name }) => seesConfiguration(request, name ?? '')),
   }),
-  defineRoute({
-    path: '/configuration-files/warnings',
+  defineRoute('GET', '/configuration-files/warnings', {
     scope: 'READ',
     reach: 'filtered',
     summary: 'Parts of valid configuration files that have no effect, such as unknown fields.',
-    answers: { 200: { description: 'warnings', schema: z.array(configurationFileWarningSchema) } },
+    answers: jsonAnswer('warnings', z.array(configurationFileWarningSchema)),
     handle: ({ request }, { configurationFiles }) =>
       configurationFiles.warnings().filter(({ name }) => seesConfiguration(request, name)),
   }),
-  defineRoute({
-    method: 'POST',
-    path: '/configuration-files/reload',
+  defineRoute('POST', '/configuration-files/reload', {
     scope: 'CONFIGURE',
     summary: 'Reads all configuration files again, and tells what changed.',
     errors: ['DRV_STORE_WRITE_FAILED'],
     query: z.object({
       confirm: flag.describe('remove configurations that have lost their file, even if they are most of all'),
     }),
-    answers: { 200: { description: 'the changes, which are in force', schema: configurationReloadSchema } },
+    answers: jsonAnswer('the changes, which are in force', configurationReloadSchema),
     handle: async ({ query }, { configurations, configurationFiles }): Promise<ConfigurationReload> => {
       const before = hashesOf(configurations.entries());
       await configurationFiles.reload(query.confirm === 'true');

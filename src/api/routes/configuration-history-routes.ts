@@ -17,10 +17,10 @@ import { shown, shownRolloutSchema } from '../../operations/rollouts/rollouts.js
 import type { RouteNeeds } from '../dependencies.js';
 import { callerOf } from '../gate/auth.js';
 import { shownTo, valuesQuery } from '../gate/shown-values.js';
-import { defineRoute, type Route, wholeNumber } from '../http/route.js';
+import { defineRoute, jsonAnswer, type Route, wholeNumber } from '../http/route.js';
 import { WRITE_ERRORS } from './configuration-routes.js';
+import { ofConfiguration } from './subjects.js';
 
-const nameParams = z.object({ name: z.string().describe('name of the configuration') });
 const number = wholeNumber(1);
 
 const rollbackRequestSchema = z.strictObject({
@@ -28,7 +28,7 @@ const rollbackRequestSchema = z.strictObject({
     .int()
     .min(1)
     .optional()
-    .describe('number of a content in the history; default: the last earlier content that did not fail'),
+    .describe('number of a content in the history; default: the last good content before that of the file'),
   reason: z.string().trim().min(1).max(500).default('no reason given').describe('for the history'),
 });
 
@@ -46,55 +46,36 @@ export type RolledBack = z.output<typeof rollbackSchema>;
 
 /** The parts that both routes for a rollback share. */
 const ROLLBACK = {
-  params: nameParams,
+  ...ofConfiguration,
   body: rollbackRequestSchema,
-  answers: { 200: { description: 'the content that comes back', schema: rollbackSchema } },
+  answers: jsonAnswer('the content that comes back', rollbackSchema),
 };
 
 export const configurationHistoryRoutes: readonly Route[] = [
-  defineRoute({
-    path: '/configurations/:name/history',
+  defineRoute('GET', '/configurations/:name/history', {
     scope: 'READ',
-    reach: 'configuration',
+    ...ofConfiguration,
     summary: 'The last 10 contents of a configuration, the newest first.',
-    errors: ['DRV_CONFIGURATION_UNKNOWN'],
-    params: nameParams,
-    answers: {
-      200: {
-        description: 'the contents, with their times, authors and outcomes',
-        schema: z.array(pastContentSchema),
-      },
-    },
+    answers: jsonAnswer('the contents, with their times, authors and outcomes', z.array(pastContentSchema)),
     handle: ({ params }, needs) => configurationHistory(needs, params.name),
   }),
-  defineRoute({
-    path: '/configurations/:name/history/diff',
+  defineRoute('GET', '/configurations/:name/history/diff', {
     scope: 'READ',
-    reach: 'configuration',
+    ...ofConfiguration,
     summary: 'The differences between two contents of the history.',
-    errors: ['DRV_CONFIGURATION_UNKNOWN', 'DRV_REVISION_UNKNOWN'],
-    params: nameParams,
+    errors: ['DRV_REVISION_UNKNOWN'],
     query: valuesQuery.extend({
       from: number.describe('number of a content'),
       to: number.optional().describe('default: the newest'),
     }),
-    answers: { 200: { description: 'the differences', schema: contentDiffSchema } },
+    answers: jsonAnswer('the differences', contentDiffSchema),
     handle: ({ params, query, request }, needs) =>
       contentDiffOf(needs, params.name, { ...query, shown: shownTo(request, query.values === 'true') }),
   }),
-  defineRoute({
-    method: 'POST',
-    path: '/configurations/:name/rollback',
+  defineRoute('POST', '/configurations/:name/rollback', {
     scope: 'OPERATE',
-    reach: 'configuration',
     summary: 'Brings an older content back and holds the content of the file back. The file is left alone.',
-    errors: [
-      'DRV_CONFIGURATION_UNKNOWN',
-      'DRV_REVISION_UNKNOWN',
-      'DRV_ROLLOUT_STATE',
-      'DRV_RECORD_UNREADABLE',
-      'DRV_STORE_WRITE_FAILED',
-    ],
+    errors: ['DRV_REVISION_UNKNOWN', 'DRV_ROLLOUT_STATE', 'DRV_RECORD_UNREADABLE', 'DRV_STORE_WRITE_FAILED'],
     ...ROLLBACK,
     handle: async ({ params: { name }, body: { to, reason }, request }, needs): Promise<RolledBack> => {
       const { number, revision } = targetOf(needs, name, to);
@@ -103,13 +84,10 @@ export const configurationHistoryRoutes: readonly Route[] = [
       return { name, to: number, revision, rollout: shown(needs, rollout) };
     },
   }),
-  defineRoute({
-    method: 'POST',
-    path: '/configurations/:name/rollback/file',
+  defineRoute('POST', '/configurations/:name/rollback/file', {
     scope: 'CONFIGURE',
-    reach: 'configuration',
     summary: 'Writes an older content into the file, as a PUT of it would.',
-    errors: ['DRV_CONFIGURATION_UNKNOWN', 'DRV_REVISION_UNKNOWN', ...WRITE_ERRORS],
+    errors: ['DRV_REVISION_UNKNOWN', ...WRITE_ERRORS],
     ...ROLLBACK,
     handle: async ({ params: { name }, body: { to, reason }, request }, needs): Promise<RolledBack> => {
       const { number, revision } = targetOf(needs, name, to);
@@ -123,19 +101,11 @@ export const configurationHistoryRoutes: readonly Route[] = [
   }),
 ];
 
-/** The content of this number; `to` undefined: the last earlier content that did not fail. */
+/** The content of this number; `to` undefined: the last good one. Throws DRV_REVISION_UNKNOWN. */
 function targetOf(needs: RouteNeeds, name: string, to: number | undefined): PastContent {
   const contents = configurationHistory(needs, name);
   if (to !== undefined) return contentNumbered(contents, { name, number: to });
-  const now = contents.find(({ isInForce }) => isInForce) ?? contents[0];
-  const before = contents.find(
-    ({ number, revision, outcome }) =>
-      now !== undefined &&
-      number < now.number &&
-      revision !== now.revision &&
-      outcome !== 'failed' &&
-      outcome !== 'rolled-back',
-  );
+  const before = contents.find(({ isRollbackTarget }) => isRollbackTarget);
   if (before !== undefined) return before;
   throw revisionUnknown(
     `configuration ${name} has no earlier content that was good: choose one of its history by its number`,

@@ -4,7 +4,7 @@ import { nameSchema } from '../../model/names.js';
 import { listedOverridesSchema, listOverrides } from '../../operations/configuration-overrides.js';
 import { callerOf, seesConfiguration } from '../gate/auth.js';
 import { shownTo, valuesQuery } from '../gate/shown-values.js';
-import { defineRoute, type Route } from '../http/route.js';
+import { defineRoute, jsonAnswer, type Route } from '../http/route.js';
 
 /** The query of each route that makes an override. */
 export const reasonQuery = z.object({
@@ -18,22 +18,19 @@ export const reasonQuery = z.object({
 });
 
 export const configurationOverrideRoutes: readonly Route[] = [
-  defineRoute({
-    path: '/configuration-overrides',
+  defineRoute('GET', '/configuration-overrides', {
     scope: 'READ',
     reach: 'filtered',
     summary: 'What callers have changed of configurations whose files Drover does not write.',
     query: valuesQuery,
-    answers: { 200: { description: 'the overrides', schema: listedOverridesSchema } },
+    answers: jsonAnswer('the overrides', listedOverridesSchema),
     handle: ({ query, request }, needs) =>
       listOverrides(needs, {
         sees: (name) => seesConfiguration(request, name),
         shown: shownTo(request, query.values === 'true'),
       }),
   }),
-  defineRoute({
-    method: 'POST',
-    path: '/configurations/:name/reset',
+  defineRoute('POST', '/configurations/:name/reset', {
     scope: 'CONFIGURE',
     reach: 'new-configuration',
     summary: 'Ends the override of one field, or all overrides: the file counts again.',
@@ -42,7 +39,7 @@ export const configurationOverrideRoutes: readonly Route[] = [
     body: z.strictObject({
       field: z.string().optional().describe('such as `minimumServiceCount`; default: all overrides'),
     }),
-    answers: { 200: { description: 'the overrides that are left of it', schema: listedOverridesSchema } },
+    answers: jsonAnswer('the overrides that are left of it', listedOverridesSchema),
     handle: async ({ params: { name }, body, request }, needs) => {
       await needs.configurationFiles.reset(name, body.field, { key: callerOf(request) });
       return listOverrides(needs, { sees: (one) => one === name, shown: 'none' });

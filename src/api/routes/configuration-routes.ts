@@ -27,9 +27,10 @@ import { shownTo, valuesQuery } from '../gate/shown-values.js';
 import { answerOf } from '../http/error-reply.js';
 import { sendNoContent } from '../http/json-reply.js';
 import { preconditionHeaders, preconditionOf, setTag } from '../http/preconditions.js';
-import { defineRoute, type Route } from '../http/route.js';
+import { defineRoute, jsonAnswer, type Route } from '../http/route.js';
 import { addWarnings } from '../http/warning-headers.js';
 import { reasonQuery } from './configuration-override-routes.js';
+import { ofConfiguration } from './subjects.js';
 
 /** The errors of every write into the file of a configuration. */
 export const WRITE_ERRORS: readonly ErrorCode[] = [
@@ -40,7 +41,6 @@ export const WRITE_ERRORS: readonly ErrorCode[] = [
   'DRV_STORE_WRITE_FAILED',
 ];
 
-const nameParams = z.object({ name: z.string().describe('name of the configuration') });
 const writableName = z.object({ name: nameSchema.describe('name of the configuration') });
 
 /**
@@ -80,28 +80,22 @@ const batchOutcomeSchema = z.object({
 export type BatchOutcome = z.output<typeof batchOutcomeSchema>;
 
 export const configurationRoutes: readonly Route[] = [
-  defineRoute({
-    path: '/configurations',
+  defineRoute('GET', '/configurations', {
     scope: 'READ',
     reach: 'filtered',
     summary: 'All configurations, by name.',
-    answers: { 200: { description: 'configurations', schema: z.array(configurationSchema) } },
+    answers: jsonAnswer('configurations', z.array(configurationSchema)),
     handle: ({ request }, { configurations }): Configuration[] =>
       [...configurations.entries()]
         .filter(([name]) => seesConfiguration(request, name))
         .sort(([a], [b]) => (a < b ? -1 : 1))
         .map(([, { value }]) => value.configuration),
   }),
-  defineRoute({
-    path: '/configurations/:name',
+  defineRoute('GET', '/configurations/:name', {
     scope: 'READ',
-    reach: 'configuration',
+    ...ofConfiguration,
     summary: 'One configuration.',
-    errors: ['DRV_CONFIGURATION_UNKNOWN'],
-    params: nameParams,
-    answers: {
-      200: { description: 'the configuration; `ETag` is its revision', schema: configurationSchema },
-    },
+    answers: jsonAnswer('the configuration; `ETag` is its revision', configurationSchema),
     handle: ({ params }, { configurations }, reply): Configuration => {
       const record = configurations.get(params.name);
       if (record === undefined) throw unknownConfiguration(params.name);
@@ -109,9 +103,7 @@ export const configurationRoutes: readonly Route[] = [
       return record.value.configuration;
     },
   }),
-  defineRoute({
-    method: 'PUT',
-    path: '/configurations/:name',
+  defineRoute('PUT', '/configurations/:name', {
     scope: 'CONFIGURE',
     reach: 'new-configuration',
     summary: 'Creates or replaces a configuration; Warning headers name the fields without effect.',
@@ -137,9 +129,7 @@ export const configurationRoutes: readonly Route[] = [
       sendNoContent(reply);
     },
   }),
-  defineRoute({
-    method: 'POST',
-    path: '/configurations/batch',
+  defineRoute('POST', '/configurations/batch', {
     scope: 'CONFIGURE',
     reach: 'filtered',
     summary: 'Writes and removes several configurations, each for itself, as PUT and DELETE do.',
@@ -147,9 +137,7 @@ export const configurationRoutes: readonly Route[] = [
     body: batchOf(rawConfiguration),
     documentedBody: batchOf(configurationSchema),
     mostValues: MOST_VALUES,
-    answers: {
-      200: { description: 'the outcome of each change, in order', schema: z.array(batchOutcomeSchema) },
-    },
+    answers: jsonAnswer('the outcome of each change, in order', z.array(batchOutcomeSchema)),
     handle: async ({ body: { keepManaged, changes }, request }, needs) => {
       const { configurationFiles } = needs;
       const by = { key: callerOf(request) };
@@ -182,15 +170,12 @@ export const configurationRoutes: readonly Route[] = [
       });
     },
   }),
-  defineRoute({
-    method: 'DELETE',
-    path: '/configurations/:name',
+  defineRoute('DELETE', '/configurations/:name', {
     scope: 'CONFIGURE',
-    reach: 'configuration',
+    ...ofConfiguration,
     summary: 'Removes a configuration; its instances stay as they are.',
-    errors: ['DRV_CONFIGURATION_UNKNOWN', ...WRITE_ERRORS],
+    errors: [...WRITE_ERRORS],
     headers: preconditionHeaders.pick({ 'If-Match': true }),
-    params: nameParams,
     query: reasonQuery,
     answers: { 204: { description: 'removed' } },
     handle: async ({ params, query: { reason }, request }, { configurationFiles }, reply) => {
@@ -202,42 +187,31 @@ export const configurationRoutes: readonly Route[] = [
       sendNoContent(reply);
     },
   }),
-  defineRoute({
-    path: '/configurations/:name/diff',
+  defineRoute('GET', '/configurations/:name/diff', {
     scope: 'READ',
-    reach: 'configuration',
+    ...ofConfiguration,
     summary: 'Compares the content in force with the present file, and with the contents of the instances.',
-    errors: ['DRV_CONFIGURATION_UNKNOWN'],
-    params: nameParams,
     query: valuesQuery,
-    answers: { 200: { description: 'the differences', schema: configurationDiffSchema } },
+    answers: jsonAnswer('the differences', configurationDiffSchema),
     handle: ({ params, query, request }, needs) =>
       diffOf(needs, params.name, shownTo(request, query.values === 'true')),
   }),
-  defineRoute({
-    path: '/configurations/:name/file',
+  defineRoute('GET', '/configurations/:name/file', {
     scope: 'READ',
-    reach: 'configuration',
+    ...ofConfiguration,
     summary: 'The content of a configuration as in its file, to be edited and written back.',
-    errors: ['DRV_CONFIGURATION_UNKNOWN'],
-    params: nameParams,
-    answers: {
-      200: { description: 'the content; `ETag` is its revision', schema: configurationContentSchema },
-    },
+    answers: jsonAnswer('the content; `ETag` is its revision', configurationContentSchema),
     handle: async ({ params }, needs, reply) => {
       const content = await contentOf(needs, params.name);
       setTag(reply, content.revision);
       return content;
     },
   }),
-  defineRoute({
-    path: '/configurations/:name/broken-file',
+  defineRoute('GET', '/configurations/:name/broken-file', {
     scope: 'READ',
-    reach: 'configuration',
+    ...ofConfiguration,
     summary: 'The text of a broken file of a configuration as it stands, to be mended and written back.',
-    errors: ['DRV_CONFIGURATION_UNKNOWN'],
-    params: nameParams,
-    answers: { 200: { description: 'the text; `ETag` is its revision', schema: brokenTextSchema } },
+    answers: jsonAnswer('the text; `ETag` is its revision', brokenTextSchema),
     handle: async ({ params: { name } }, { configurationFiles }, reply) => {
       const broken = await configurationFiles.textOfBroken(name);
       if (broken === undefined) throw unknownConfiguration(name);
@@ -245,15 +219,13 @@ export const configurationRoutes: readonly Route[] = [
       return broken;
     },
   }),
-  defineRoute({
-    method: 'POST',
-    path: '/configurations/:name/check',
+  defineRoute('POST', '/configurations/:name/check', {
     scope: 'PLAN',
     reach: 'new-configuration',
     summary: 'Judges a text that is being typed, with line and column of each fault. Writes nothing.',
     params: writableName,
     body: z.object({ text: z.string().describe('the JSON text of the file') }),
-    answers: { 200: { description: 'the problems and warnings', schema: judgedTextSchema } },
+    answers: jsonAnswer('the problems and warnings', judgedTextSchema),
     handle: ({ params, body, request }) => {
       // The request writes nothing, so the audit trail needs no entry.
       request.isRoutine = true;

@@ -21,9 +21,7 @@ const headers = z.object({
 });
 
 export const discoveryRoutes: readonly Route[] = [
-  defineRoute({
-    method: 'GET',
-    path: '/discovery/prometheus',
+  defineRoute('GET', '/discovery/prometheus', {
     scope: 'READ',
     reach: 'filtered',
     summary: 'What serves, as Prometheus reads it by `http_sd_configs`.',
@@ -54,9 +52,7 @@ export const discoveryRoutes: readonly Route[] = [
       return answer({ request, reply, text: JSON.stringify(groups), type: 'application/json' });
     },
   }),
-  defineRoute({
-    method: 'GET',
-    path: '/discovery/traefik',
+  defineRoute('GET', '/discovery/traefik', {
     scope: 'READ',
     reach: 'filtered',
     summary: 'Configurations with `expose`, as Traefik reads them by its HTTP provider.',
@@ -81,9 +77,7 @@ export const discoveryRoutes: readonly Route[] = [
       return answer({ request, reply, text, type: 'application/json' });
     },
   }),
-  defineRoute({
-    method: 'GET',
-    path: '/discovery/haproxy',
+  defineRoute('GET', '/discovery/haproxy', {
     scope: 'READ',
     reach: 'filtered',
     summary: 'Configurations with `expose`, as backends of HAProxy.',
@@ -94,14 +88,11 @@ export const discoveryRoutes: readonly Route[] = [
       return answer({ request, reply, text, type: TEXT });
     },
   }),
-  defineRoute({
-    method: 'GET',
-    path: '/discovery/addresses/:name',
+  defineRoute('GET', '/discovery/addresses/:name', {
     scope: 'READ',
     reach: 'configuration',
     summary: 'The addresses at which a configuration serves, a line each.',
     headers,
-    errors: ['DRV_CONFIGURATION_UNKNOWN'],
     params: z.object({ name: nameSchema.describe('name of the configuration') }),
     answers: { 200: { description: 'lines `host:port`', contentType: 'text/plain' }, 304: unchanged },
     handle: ({ params: { name }, request }, needs, reply) => {

@@ -12,14 +12,13 @@ import { EXIT_CAUSES, MOST_EXIT_LINES } from '../../model/plain/command-limits.j
 import { shownWebhookSchema } from '../../model/webhook.js';
 import { accessOf, callerOf } from '../gate/auth.js';
 import { sendNoContent } from '../http/json-reply.js';
-import { defineRoute, type Route, wholeNumber } from '../http/route.js';
+import { defineRoute, jsonAnswer, type Route, wholeNumber } from '../http/route.js';
 
 const FILTERS = ['configuration', 'instance', 'node'] as const;
 const sinceSchema = wholeNumber(0, Number.MAX_SAFE_INTEGER).optional();
 
 export const eventRoutes: readonly Route[] = [
-  defineRoute({
-    path: '/events',
+  defineRoute('GET', '/events', {
     scope: 'READ',
     reach: 'filtered',
     summary: `What happened lately, newest last: the last ${MAX_EVENTS} events, equal ones folded into one.`,
@@ -29,7 +28,7 @@ export const eventRoutes: readonly Route[] = [
       since: sinceSchema.describe('only events that happened at or after this time, Unix milliseconds'),
       limit: wholeNumber(1, MAX_EVENTS).default(MAX_EVENTS).describe('the newest of them'),
     }),
-    answers: { 200: { description: 'events', schema: z.array(shownEventSchema) } },
+    answers: jsonAnswer('events', z.array(shownEventSchema)),
     handle: ({ query, request }, { events }) => {
       const { configuration, node, since = 0, limit } = query;
       const access = accessOf(request);
@@ -49,9 +48,7 @@ export const eventRoutes: readonly Route[] = [
         .slice(-limit);
     },
   }),
-  defineRoute({
-    method: 'GET',
-    path: '/exits',
+  defineRoute('GET', '/exits', {
     scope: 'READ',
     reach: 'filtered',
     summary: `How instances ended that nobody asked to end, newest last: the last ${MOST_EXIT_RECORDS} of 7 days, also those of instances and nodes that are gone.`,
@@ -64,7 +61,7 @@ export const eventRoutes: readonly Route[] = [
       limit: wholeNumber(1, MOST_EXIT_RECORDS).default(100).describe('the newest of them'),
       lines: wholeNumber(0, MOST_EXIT_LINES).default(MOST_EXIT_LINES).describe('last lines of each'),
     }),
-    answers: { 200: { description: 'ends', schema: z.array(shownExitSchema) } },
+    answers: jsonAnswer('ends', z.array(shownExitSchema)),
     handle: ({ query, request }, { exits }) => {
       const { since = 0, limit, lines, cause, ...wanted } = query;
       const access = accessOf(request);
@@ -80,17 +77,13 @@ export const eventRoutes: readonly Route[] = [
         .map(([id, { value }]) => shownExit(id, value, lines));
     },
   }),
-  defineRoute({
-    method: 'GET',
-    path: '/webhooks',
+  defineRoute('GET', '/webhooks', {
     scope: 'READ',
     summary: 'The webhooks of the leader, and how far each has come.',
-    answers: { 200: { description: 'webhooks', schema: z.array(shownWebhookSchema) } },
+    answers: jsonAnswer('webhooks', z.array(shownWebhookSchema)),
     handle: (_call, { webhooks }) => [...webhooks()],
   }),
-  defineRoute({
-    method: 'POST',
-    path: '/webhooks/:name/test',
+  defineRoute('POST', '/webhooks/:name/test', {
     scope: 'OPERATE',
     summary: 'Sends a notice of no event to the receiver of a webhook.',
     errors: ['DRV_WEBHOOK_UNKNOWN', 'DRV_WEBHOOK_FAILED'],

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { extensionStatusSchema } from '../../extensions/extension.js';
 import { DroverError } from '../../model/errors.js';
 import { quoteText } from '../../model/words.js';
-import { defineRoute, type Route } from '../http/route.js';
+import { defineRoute, jsonAnswer, type Route } from '../http/route.js';
 import { sessionOf } from './command-routes.js';
 
 const extensionCommand = z.object({
@@ -28,30 +28,26 @@ const commandAnswer = z.object({
 });
 
 export const extensionRoutes: readonly Route[] = [
-  defineRoute({
-    path: '/extensions',
+  defineRoute('GET', '/extensions', {
     scope: 'READ',
     summary: 'All extensions of the serving node, with what they add and whether they failed.',
-    answers: { 200: { description: 'extensions', schema: z.array(extensionStatusSchema) } },
+    answers: jsonAnswer('extensions', z.array(extensionStatusSchema)),
     handle: (_call, { extensions }) => extensions.list(),
   }),
-  defineRoute({
-    path: '/extensions/commands',
+  defineRoute('GET', '/extensions/commands', {
     scope: 'READ',
     summary: 'The commands that extensions of the serving node add.',
-    answers: { 200: { description: 'commands', schema: z.array(extensionCommand) } },
+    answers: jsonAnswer('commands', z.array(extensionCommand)),
     handle: (_call, { extensions }) =>
       extensions.commands().map(({ name, usage = '', description }) => ({ name, usage, description })),
   }),
-  defineRoute({
-    method: 'POST',
-    path: '/extensions/commands/:command',
+  defineRoute('POST', '/extensions/commands/:command', {
     scope: 'ALL',
     summary: 'Runs a command of an extension on the serving node, 55 s at most.',
     errors: ['DRV_COMMAND_UNKNOWN'],
     params: commandParams,
     body: commandBody,
-    answers: { 200: { description: 'the command ran, whether or not it succeeded', schema: commandAnswer } },
+    answers: jsonAnswer('the command ran, whether or not it succeeded', commandAnswer),
     handle: async ({ params: { command }, body: { words }, request }, { extensions, commands }, reply) => {
       if (!extensions.commands().some(({ name }) => name === command))
         throw new DroverError(

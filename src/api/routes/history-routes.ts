@@ -2,9 +2,9 @@
 
 import { z } from 'zod';
 import { instanceRunsSchema } from '../../explain/explanation.js';
-import { defineRoute, type Route, wholeNumber } from '../http/route.js';
-import { instanceParams } from './instances/instance-schemas.js';
+import { defineRoute, jsonAnswer, type Route, wholeNumber } from '../http/route.js';
 import { logSearchRoute } from './instances/log-routes.js';
+import { ofInstance } from './subjects.js';
 
 const MOST_LINES = 50;
 const runsQuery = z.object({
@@ -13,15 +13,13 @@ const runsQuery = z.object({
 
 export const historyRoutes: readonly Route[] = [
   logSearchRoute,
-  defineRoute({
-    path: '/instances/:id/runs',
+  defineRoute('GET', '/instances/:id/runs', {
     scope: 'READ',
-    reach: 'instance',
+    ...ofInstance,
     summary: 'The last runs of an instance, with their ends, their usage and their last lines.',
-    errors: ['DRV_INSTANCE_UNKNOWN', 'DRV_NODE_DISCONNECTED'],
-    params: instanceParams,
+    errors: ['DRV_NODE_DISCONNECTED'],
     query: runsQuery,
-    answers: { 200: { description: 'the runs', schema: instanceRunsSchema } },
+    answers: jsonAnswer('the runs', instanceRunsSchema),
     handle: ({ params, query }, { explainer }) => explainer.runs(params.id, query.lines),
   }),
 ];

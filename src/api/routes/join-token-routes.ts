@@ -7,7 +7,7 @@ import { invalidRequest } from '../../model/errors.js';
 import { nameSchema } from '../../model/names.js';
 import { JOIN_TOKEN_SECONDS, MAX_JOIN_TOKEN_USES } from '../../model/plain/command-limits.js';
 import { hostPort } from '../../model/plain/host-port.js';
-import { defineRoute, type Route } from '../http/route.js';
+import { defineRoute, jsonAnswer, type Route } from '../http/route.js';
 
 const DAY_SECONDS = 86_400;
 const MAX_SECONDS = 999_999 * DAY_SECONDS;
@@ -64,11 +64,10 @@ export type CreatedJoinToken = z.output<typeof createdJoinTokenSchema>;
 const revokedJoinTokenSchema = z.object({ message: z.string(), id });
 
 export const joinTokenRoutes: readonly Route[] = [
-  defineRoute({
-    path: '/cluster/tokens',
+  defineRoute('GET', '/cluster/tokens', {
     scope: 'READ',
     summary: 'All join tokens, the oldest first, without their secrets.',
-    answers: { 200: { description: 'join tokens', schema: z.array(joinTokenSchema) } },
+    answers: jsonAnswer('join tokens', z.array(joinTokenSchema)),
     handle: async (_call, { joinTokens, clock }): Promise<JoinToken[]> =>
       (await joinTokens.list()).map(
         ({ id, label, createdAt, expiresAt, endedAt, maxUses, uses, asMaster = false }) => {
@@ -77,9 +76,7 @@ export const joinTokenRoutes: readonly Route[] = [
         },
       ),
   }),
-  defineRoute({
-    method: 'POST',
-    path: '/cluster/tokens',
+  defineRoute('POST', '/cluster/tokens', {
     scope: 'ALL',
     summary: 'Makes a join token; only this answer shows it. Default: a day, and any number of nodes.',
     errors: ['DRV_STORE_WRITE_FAILED'],
@@ -100,14 +97,12 @@ export const joinTokenRoutes: readonly Route[] = [
       return { id, token, expiresAt, maxUses, master: hostPort(address, port), clusterName, asMaster };
     },
   }),
-  defineRoute({
-    method: 'DELETE',
-    path: '/cluster/tokens/:id',
+  defineRoute('DELETE', '/cluster/tokens/:id', {
     scope: 'ALL',
     summary: 'Ends a join token; nodes that joined with it stay.',
     errors: ['DRV_JOIN_TOKEN_UNKNOWN', 'DRV_STORE_WRITE_FAILED'],
     params: z.object({ id: z.string().describe('id of the token') }),
-    answers: { 200: { description: 'ended', schema: revokedJoinTokenSchema } },
+    answers: jsonAnswer('ended', revokedJoinTokenSchema),
     handle: async ({ params: { id } }, { joinTokens }) => {
       await joinTokens.revoke(id);
       const message = `join token ${id} is revoked; "cluster forget" takes away what a node got with it`;

@@ -11,7 +11,7 @@ import { hasEnded } from '../../model/access/seen-end.js';
 import { invalidRequest } from '../../model/errors.js';
 import { nameSchema } from '../../model/names.js';
 import { EXPIRY_RULE, parseExpiry } from '../../model/plain/duration.js';
-import { defineRoute, type Route } from '../http/route.js';
+import { defineRoute, jsonAnswer, type Route } from '../http/route.js';
 
 /** The end of a key or session as text, as `parseExpiry` reads it. */
 export const expirySchema = z
@@ -73,19 +73,16 @@ const keyMessageSchema = z.object({ message: z.string(), label: z.string() });
 const keyParams = z.object({ label: z.string().describe('label of the key') });
 
 export const keyRoutes: readonly Route[] = [
-  defineRoute({
-    path: '/keys',
+  defineRoute('GET', '/keys', {
     scope: 'READ',
     summary: 'All keys of the API by label, tokens masked.',
-    answers: { 200: { description: 'keys', schema: z.array(listedKeySchema) } },
+    answers: jsonAnswer('keys', z.array(listedKeySchema)),
     handle: (_call, { keys, clock }) =>
       [...keys.entries()]
         .map(([, { value }]) => listed(value, clock.now()))
         .sort((a, b) => (a.label < b.label ? -1 : 1)),
   }),
-  defineRoute({
-    method: 'POST',
-    path: '/keys',
+  defineRoute('POST', '/keys', {
     scope: 'ALL',
     summary: 'Makes a key; only this answer shows its token.',
     errors: ['DRV_KEY_EXISTS', 'DRV_STORE_WRITE_FAILED'],
@@ -100,14 +97,12 @@ export const keyRoutes: readonly Route[] = [
       return { label, scope, configurations, from, expiresAt, token };
     },
   }),
-  defineRoute({
-    method: 'DELETE',
-    path: '/keys/:label',
+  defineRoute('DELETE', '/keys/:label', {
     scope: 'ALL',
     summary: 'Revokes a key at once; its open sockets are closed. The last key with scope ALL stays.',
     errors: ['DRV_KEY_UNKNOWN', 'DRV_STORE_WRITE_FAILED'],
     params: keyParams,
-    answers: { 200: { description: 'revoked', schema: keyMessageSchema } },
+    answers: jsonAnswer('revoked', keyMessageSchema),
     handle: async ({ params: { label } }, { keyWrites }) => {
       await keyWrites.remove(label);
       return { message: `key ${label} is deleted`, label };
@@ -116,11 +111,11 @@ export const keyRoutes: readonly Route[] = [
 ];
 
 /** The end in Unix milliseconds; null: never. Throws DRV_REQUEST_INVALID, also for a time in the past. */
-export function expiryOf(expires: string, now: number): number | null {
+export function expiryOf(expires: string, now: number, field = 'expires'): number | null {
   const at = parseExpiry(expires, now);
-  if (at === undefined) throw invalidRequest(`expires ${EXPIRY_RULE}`);
+  if (at === undefined) throw invalidRequest(`${field} ${EXPIRY_RULE}`);
   if (at !== null && at <= now)
-    throw invalidRequest('expires must be later than now: a date begins at 0:00 UTC');
+    throw invalidRequest(`${field} must be later than now: a date begins at 0:00 UTC`);
   return at;
 }
 

@@ -8,7 +8,7 @@ import { joinTokenIdSchema } from '../../model/cluster.js';
 import { shownInstanceId } from '../../model/names.js';
 import { drainProgressSchema } from '../../model/node-drain.js';
 import { DRAIN_DEADLINE_SECONDS, MAX_DRAIN_DEADLINE_SECONDS } from '../../model/plain/command-limits.js';
-import { defineRoute, flag, type Route } from '../http/route.js';
+import { defineRoute, flag, jsonAnswer, type Route } from '../http/route.js';
 
 const nodeId = z.string();
 
@@ -56,61 +56,48 @@ const forgetQuery = z.object({
 });
 
 export const nodeOperationRoutes: readonly Route[] = [
-  defineRoute({
-    method: 'PUT',
-    path: '/cluster/nodes/:id/cordon',
+  defineRoute('PUT', '/cluster/nodes/:id/cordon', {
     scope: 'ALL',
     summary: 'Gives a node no new instances; its present instances stay.',
     errors: ['DRV_NODE_UNKNOWN', 'DRV_STORE_WRITE_FAILED'],
     params: nodeParams,
-    answers: { 200: { description: 'cordoned', schema: nodeMessageSchema } },
+    answers: jsonAnswer('cordoned', nodeMessageSchema),
     handle: async ({ params: { id } }, { nodeWrites }): Promise<NodeMessage> => {
       await nodeWrites.cordon(id);
       return { message: `node ${id} is cordoned: it gets no new instances`, nodeId: id };
     },
   }),
-  defineRoute({
-    method: 'DELETE',
-    path: '/cluster/nodes/:id/cordon',
+  defineRoute('DELETE', '/cluster/nodes/:id/cordon', {
     scope: 'ALL',
     summary: 'Gives a node instances again, and ends its drain.',
     errors: ['DRV_NODE_UNKNOWN', 'DRV_STORE_WRITE_FAILED'],
     params: nodeParams,
-    answers: { 200: { description: 'in service again', schema: nodeMessageSchema } },
+    answers: jsonAnswer('in service again', nodeMessageSchema),
     handle: async ({ params: { id } }, { nodeWrites }): Promise<NodeMessage> => {
       await nodeWrites.uncordon(id);
       return { message: `node ${id} gets instances again`, nodeId: id };
     },
   }),
-  defineRoute({
-    method: 'PUT',
-    path: '/cluster/nodes/:id/drain',
+  defineRoute('PUT', '/cluster/nodes/:id/drain', {
     scope: 'ALL',
     summary:
       'Cordons a node and moves its instances to other nodes; static instances stay. A second call sets another deadline.',
     errors: ['DRV_NODE_UNKNOWN', 'DRV_STORE_WRITE_FAILED'],
     params: nodeParams,
     body: drainBodySchema,
-    answers: {
-      200: {
-        description: 'the drain has begun; GET /cluster/nodes/{id} shows its progress',
-        schema: nodeDrainSchema,
-      },
-    },
+    answers: jsonAnswer('the drain has begun; GET /cluster/nodes/{id} shows its progress', nodeDrainSchema),
     handle: async ({ params: { id }, body }, { nodeWrites, drainOf }): Promise<NodeDrain> => {
       await nodeWrites.drain(id, body.deadlineSeconds * 1000);
       return { nodeId: id, drain: drainOf(id) ?? null };
     },
   }),
-  defineRoute({
-    method: 'DELETE',
-    path: '/cluster/nodes/:id',
+  defineRoute('DELETE', '/cluster/nodes/:id', {
     scope: 'ALL',
     summary: 'Removes a node that is gone, and its instances; revokes its credential and its join token.',
     errors: ['DRV_NODE_UNKNOWN', 'DRV_NODE_IN_USE', 'DRV_STORE_WRITE_FAILED'],
     params: nodeParams,
     query: forgetQuery,
-    answers: { 200: { description: 'forgotten', schema: forgottenNodeSchema } },
+    answers: jsonAnswer('forgotten', forgottenNodeSchema),
     handle: async ({ params: { id }, query, request }, { nodeWrites }): Promise<ForgottenNode> => {
       const force = query.force === 'true';
       const keepToken = query.keepToken === 'true';

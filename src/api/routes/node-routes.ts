@@ -8,7 +8,7 @@ import { type NodeConfiguration, nodeConfigurationSchema } from '../../model/nod
 import { durationText } from '../../model/words.js';
 import type { ApiDependencies } from '../dependencies.js';
 import { sendEncoded, sendError } from '../http/json-reply.js';
-import { defineRoute, type Route } from '../http/route.js';
+import { defineRoute, jsonAnswer, type Route } from '../http/route.js';
 
 /** How long the result of one scrape is given to further scrapes. */
 const KEPT_MS = 1000;
@@ -53,8 +53,7 @@ export function pingAnswer(
 export function metricsRoute({ configuration, metrics, clock }: ApiDependencies): Route {
   const all = keptFor(KEPT_MS, clock, () => metrics.exposition());
   const open = keptFor(KEPT_MS, clock, () => metrics.openExposition());
-  return defineRoute({
-    path: '/metrics',
+  return defineRoute('GET', '/metrics', {
     isOwn: true,
     scope: configuration.metricsNeedKey ? 'PUBLIC' : 'open',
     reach: 'filtered',
@@ -97,12 +96,11 @@ function keptFor<T>(
   };
 }
 
-export const pingRoute = defineRoute({
-  path: '/ping',
+export const pingRoute = defineRoute('GET', '/ping', {
   isOwn: true,
   scope: 'open',
   summary: 'Says that this node serves.',
-  answers: { 200: { description: 'serving', schema: pingSchema } },
+  answers: jsonAnswer('serving', pingSchema),
   handle: (_call, { configuration, leadership }, reply) => {
     const answer = pingAnswer(configuration, leadership.leader()?.nodeId ?? null);
     sendEncoded(reply, [Buffer.from(JSON.stringify(answer))]);
@@ -111,32 +109,28 @@ export const pingRoute = defineRoute({
 
 /** The routes of the serving node, beside `/ping` and `/metrics`. */
 export const nodeRoutes: readonly Route[] = [
-  defineRoute({
-    path: '/node',
+  defineRoute('GET', '/node', {
     isOwn: true,
     scope: 'READ',
     summary: 'Load and memory of the serving node.',
-    answers: { 200: { description: 'the node', schema: nodeSchema } },
+    answers: jsonAnswer('the node', nodeSchema),
     handle: async (_call, { configuration, version }) => ({
       nodeId: configuration.nodeId,
       uptime: durationText(process.uptime() * 1000),
       systemStats: await readSystemStats(version),
     }),
   }),
-  defineRoute({
-    path: '/node/config',
+  defineRoute('GET', '/node/config', {
     isOwn: true,
     scope: 'READ',
     summary: 'The main configuration of the serving node, without its secrets.',
-    answers: { 200: { description: 'config.json with defaults', schema: nodeConfigurationSchema } },
+    answers: jsonAnswer('config.json with defaults', nodeConfigurationSchema),
     handle: (_call, { configuration }) => ({
       ...configuration,
       ...(configuration.joinToken !== undefined && { joinToken: '***' }),
     }),
   }),
-  defineRoute({
-    method: 'POST',
-    path: '/node/reload',
+  defineRoute('POST', '/node/reload', {
     isOwn: true,
     scope: 'ALL',
     summary: 'Not implemented.',
@@ -149,9 +143,7 @@ export const nodeRoutes: readonly Route[] = [
         'reloading a node is not implemented: configuration files are watched and need none; restart Drover for config.json',
       ),
   }),
-  defineRoute({
-    method: 'POST',
-    path: '/node/stop',
+  defineRoute('POST', '/node/stop', {
     isOwn: true,
     scope: 'ALL',
     summary: 'Ends Drover on the serving node as SIGTERM does, after this answer; instances go on running.',

@@ -6,7 +6,7 @@ import { keepManagedSchema } from '../../operations/configuration-content.js';
 import { changePlanSchema, planAsBefore, planChanges } from '../../operations/plan/change-plan.js';
 import { requireSight, seesConfiguration } from '../gate/auth.js';
 import { shownTo } from '../gate/shown-values.js';
-import { defineRoute, type Route } from '../http/route.js';
+import { defineRoute, jsonAnswer, type Route } from '../http/route.js';
 import { rawConfiguration } from './configuration-routes.js';
 
 /** Limits the work of one request. */
@@ -38,9 +38,7 @@ const orderSchema = z.object({
 });
 
 export const planRoutes: readonly Route[] = [
-  defineRoute({
-    method: 'POST',
-    path: '/plan',
+  defineRoute('POST', '/plan', {
     scope: 'PLAN',
     reach: 'filtered',
     summary:
@@ -49,7 +47,7 @@ export const planRoutes: readonly Route[] = [
     body: orderSchema,
     mostValues: MOST_VALUES,
     documentedBody: z.object({ configurations: z.array(configurationSchema), ...orderFields }),
-    answers: { 200: { description: 'the plan', schema: changePlanSchema } },
+    answers: jsonAnswer('the plan', changePlanSchema),
     handle: ({ body, request }, needs) => {
       // The request writes nothing, so the audit trail needs no entry.
       request.isRoutine = true;

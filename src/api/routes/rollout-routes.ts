@@ -10,9 +10,9 @@ import {
   shownRolloutSchema,
 } from '../../operations/rollouts/rollouts.js';
 import { callerOf, seesConfiguration } from '../gate/auth.js';
-import { defineRoute, type Route } from '../http/route.js';
+import { defineRoute, jsonAnswer, type Route } from '../http/route.js';
+import { ofConfiguration } from './subjects.js';
 
-const nameParams = z.object({ name: z.string().describe('name of the configuration') });
 const theRollout = { description: 'the rollout', schema: shownRolloutSchema };
 
 const SUMMARIES: Readonly<Record<RolloutAction, string>> = {
@@ -23,58 +23,38 @@ const SUMMARIES: Readonly<Record<RolloutAction, string>> = {
 };
 
 export const rolloutRoutes: readonly Route[] = [
-  defineRoute({
-    path: '/rollouts',
+  defineRoute('GET', '/rollouts', {
     scope: 'READ',
     reach: 'filtered',
     summary: 'The latest rollout of each configuration that has had one, by name.',
-    answers: { 200: { description: 'rollouts', schema: z.array(shownRolloutSchema) } },
+    answers: jsonAnswer('rollouts', z.array(shownRolloutSchema)),
     handle: ({ request }, needs) =>
       listRollouts(needs).filter(({ configurationName }) => seesConfiguration(request, configurationName)),
   }),
-  defineRoute({
-    path: '/rollouts/:name',
+  defineRoute('GET', '/rollouts/:name', {
     scope: 'READ',
-    reach: 'configuration',
+    ...ofConfiguration,
     summary: 'The latest rollout of a configuration.',
-    errors: ['DRV_CONFIGURATION_UNKNOWN', 'DRV_ROLLOUT_UNKNOWN'],
-    params: nameParams,
+    errors: ['DRV_ROLLOUT_UNKNOWN'],
     answers: { 200: theRollout },
     handle: ({ params }, needs) => requireRollout(needs, params.name),
   }),
   ...ROLLOUT_ACTIONS.map((action) =>
-    defineRoute({
-      method: 'POST',
-      path: `/rollouts/:name/${action}`,
+    defineRoute('POST', `/rollouts/:name/${action}`, {
       scope: 'OPERATE',
-      reach: 'configuration',
+      ...ofConfiguration,
       summary: SUMMARIES[action],
-      errors: [
-        'DRV_CONFIGURATION_UNKNOWN',
-        'DRV_ROLLOUT_UNKNOWN',
-        'DRV_ROLLOUT_STATE',
-        'DRV_RECORD_UNREADABLE',
-        'DRV_STORE_WRITE_FAILED',
-      ],
-      params: nameParams,
+      errors: ['DRV_ROLLOUT_UNKNOWN', 'DRV_ROLLOUT_STATE', 'DRV_RECORD_UNREADABLE', 'DRV_STORE_WRITE_FAILED'],
       answers: { 200: theRollout },
       handle: async ({ params, request }, needs) =>
         shown(needs, await needs.rolloutWrites[action](params.name, callerOf(request))),
     }),
   ),
-  defineRoute({
-    method: 'POST',
-    path: '/configurations/:name/restart',
+  defineRoute('POST', '/configurations/:name/restart', {
     scope: 'OPERATE',
-    reach: 'configuration',
+    ...ofConfiguration,
     summary: 'Makes all instances anew from the same content, step by step, as a rollout does.',
-    errors: [
-      'DRV_CONFIGURATION_UNKNOWN',
-      'DRV_ROLLOUT_STATE',
-      'DRV_RECORD_UNREADABLE',
-      'DRV_STORE_WRITE_FAILED',
-    ],
-    params: nameParams,
+    errors: ['DRV_ROLLOUT_STATE', 'DRV_RECORD_UNREADABLE', 'DRV_STORE_WRITE_FAILED'],
     answers: { 200: theRollout },
     handle: async ({ params, request }, needs) =>
       shown(needs, await needs.rolloutWrites.restart(params.name, callerOf(request))),

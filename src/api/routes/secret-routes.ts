@@ -10,16 +10,13 @@ const answers = {
 };
 
 export const secretRoutes: readonly Route[] = [
-  defineRoute({
-    path: '/secrets',
+  defineRoute('GET', '/secrets', {
     scope: 'READ',
     summary: 'The secrets by name, without values, and the configurations that refer to them.',
     answers: { 200: { description: 'secrets', schema: z.array(shownSecretSchema) } },
     handle: (_call, { secrets }) => secrets.list(),
   }),
-  defineRoute({
-    method: 'PUT',
-    path: '/secrets/:name',
+  defineRoute('PUT', '/secrets/:name', {
     scope: 'SECRETS',
     summary: 'Makes or changes a secret. Instances that run get the value at their next start.',
     errors: ['DRV_NODE_CONFIG_INVALID', 'DRV_STORE_WRITE_FAILED'],
@@ -31,9 +28,7 @@ export const secretRoutes: readonly Route[] = [
       return { message: `secret ${name} is set; what runs gets it at its next start`, name };
     },
   }),
-  defineRoute({
-    method: 'DELETE',
-    path: '/secrets/:name',
+  defineRoute('DELETE', '/secrets/:name', {
     scope: 'SECRETS',
     summary: 'Removes a secret that no configuration refers to.',
     errors: ['DRV_SECRET_UNKNOWN', 'DRV_SECRET_IN_USE', 'DRV_STORE_WRITE_FAILED'],

@@ -13,7 +13,7 @@ import { DroverError, internalError } from '../../model/errors.js';
 import { CLUSTER_COLORS } from '../../model/plain/cluster-colors.js';
 import type { RouteNeeds } from '../dependencies.js';
 import { type Actor, accessOf } from '../gate/auth.js';
-import { defineRoute, type Route } from '../http/route.js';
+import { defineRoute, jsonAnswer, type Route } from '../http/route.js';
 import { expiryOf, expirySchema, restrictions } from './key-routes.js';
 
 /** The word for the caller's own session, in place of an id. */
@@ -83,12 +83,11 @@ const sessionParams = z.object({
 });
 
 export const sessionRoutes: readonly Route[] = [
-  defineRoute({
-    path: '/whoami',
+  defineRoute('GET', '/whoami', {
     scope: 'READ',
     reach: 'filtered',
     summary: 'The rights of the key or session of this call, and the cluster that answers.',
-    answers: { 200: { description: 'the caller', schema: whoamiSchema } },
+    answers: jsonAnswer('the caller', whoamiSchema),
     handle: ({ request }, { configuration, version }): Caller => {
       const { label, session, grant, endsAt } = callerOf(request);
       return {
@@ -104,13 +103,12 @@ export const sessionRoutes: readonly Route[] = [
       };
     },
   }),
-  defineRoute({
-    path: '/sessions',
+  defineRoute('GET', '/sessions', {
     scope: 'READ',
     reach: 'filtered',
     summary:
       "The sessions of the caller's key, the oldest first. An unrestricted key with scope ALL gets the sessions of all keys.",
-    answers: { 200: { description: 'sessions', schema: z.array(listedSessionSchema) } },
+    answers: jsonAnswer('sessions', z.array(listedSessionSchema)),
     handle: ({ request }, { keys, sessions, clock }): ListedSession[] => {
       const access = callerOf(request);
       const now = clock.now();
@@ -127,9 +125,7 @@ export const sessionRoutes: readonly Route[] = [
         .sort((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1));
     },
   }),
-  defineRoute({
-    method: 'POST',
-    path: '/sessions',
+  defineRoute('POST', '/sessions', {
     scope: 'READ',
     reach: 'filtered',
     summary: 'Makes a session of the key of this call; only this answer shows its token.',
@@ -143,15 +139,13 @@ export const sessionRoutes: readonly Route[] = [
       return created;
     },
   }),
-  defineRoute({
-    method: 'DELETE',
-    path: '/sessions/:id',
+  defineRoute('DELETE', '/sessions/:id', {
     scope: 'READ',
     reach: 'filtered',
     summary: 'Ends a session at once; its open sockets are closed. With `current`: signs out.',
     errors: ['DRV_SESSION_UNKNOWN', 'DRV_STORE_WRITE_FAILED'],
     params: sessionParams,
-    answers: { 200: { description: 'ended', schema: sessionMessageSchema } },
+    answers: jsonAnswer('ended', sessionMessageSchema),
     handle: async ({ params: { id: asked }, request }, { sessions, sessionWrites }) => {
       const access = callerOf(request);
       const id = asked === OWN ? (access.session ?? undefined) : sessionIdSchema.safeParse(asked).data;

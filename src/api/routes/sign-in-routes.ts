@@ -13,9 +13,7 @@ const codeSchema = z.object({
 });
 
 export const signInRoutes: readonly Route[] = [
-  defineRoute({
-    method: 'POST',
-    path: '/sessions/codes',
+  defineRoute('POST', '/sessions/codes', {
     scope: 'READ',
     reach: 'filtered',
     summary: 'Makes a sign-in code of the key of this call. The code makes one session of the key, once.',
@@ -28,9 +26,7 @@ export const signInRoutes: readonly Route[] = [
       return made;
     },
   }),
-  defineRoute({
-    method: 'POST',
-    path: '/sessions/redeem',
+  defineRoute('POST', '/sessions/redeem', {
     scope: 'open',
     summary: 'Makes a session of a code, which is then used up; only this answer shows its token.',
     errors: ['DRV_SIGN_IN_CODE_UNKNOWN', 'DRV_STORE_WRITE_FAILED'],

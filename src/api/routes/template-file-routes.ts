@@ -7,7 +7,7 @@ import { type ErrorCode, invalidRequest } from '../../model/errors.js';
 import { nameSchema } from '../../model/names.js';
 import type { ExpectedRevision } from '../../templates/library/files.js';
 import { preconditionHeaders, preconditionOf, setTag } from '../http/preconditions.js';
-import { defineRoute, type Route } from '../http/route.js';
+import { defineRoute, jsonAnswer, type Route } from '../http/route.js';
 
 const FILE_PATH = '/templates/:group/:name/files/*';
 const TEXT_TYPE = 'text/plain; charset=utf-8';
@@ -57,21 +57,19 @@ const removedFile = z.object({ message, ...templateName, path });
 const ifMatch = preconditionHeaders.pick({ 'If-Match': true });
 
 export const templateFileRoutes: readonly Route[] = [
-  defineRoute({
-    path: '/templates/:group/:name/files',
+  defineRoute('GET', '/templates/:group/:name/files', {
     scope: 'READ',
     summary: 'The files of a template, by path.',
     errors: ['DRV_TEMPLATE_UNKNOWN', 'DRV_TEMPLATE_UNSAFE', 'DRV_PATH_UNSAFE'],
     params: templateParams,
-    answers: { 200: { description: 'a flat list, in order', schema: templateFiles } },
+    answers: jsonAnswer('a flat list, in order', templateFiles),
     handle: async ({ params: { group, name } }, { templates }) => ({
       group,
       name,
       files: await templates.listFiles(group, name),
     }),
   }),
-  defineRoute({
-    path: FILE_PATH,
+  defineRoute('GET', FILE_PATH, {
     scope: 'READ',
     summary: 'The content of a file, byte for byte.',
     errors: ['DRV_TEMPLATE_FILE_UNKNOWN', 'DRV_TEMPLATE_UNSAFE', 'DRV_PATH_UNSAFE'],
@@ -88,9 +86,7 @@ export const templateFileRoutes: readonly Route[] = [
       return reply.send(Readable.from([]));
     },
   }),
-  defineRoute({
-    method: 'POST',
-    path: FILE_PATH,
+  defineRoute('POST', FILE_PATH, {
     scope: 'CONFIGURE',
     summary:
       'Creates a file with the bytes of the body, whatever its content type. Makes directories and template as needed.',
@@ -106,9 +102,7 @@ export const templateFileRoutes: readonly Route[] = [
       return { message: withNote(`file created: ${bytes} bytes`, { note }), group, name, path, bytes };
     },
   }),
-  defineRoute({
-    method: 'PATCH',
-    path: FILE_PATH,
+  defineRoute('PATCH', FILE_PATH, {
     scope: 'CONFIGURE',
     summary:
       'Replaces the content of a file by the bytes of the body, wholly or not at all, whatever its content type.',
@@ -117,7 +111,7 @@ export const templateFileRoutes: readonly Route[] = [
     params: fileParams,
     bodyTypes: ['text/plain', 'application/octet-stream'],
     bodyStream: true,
-    answers: { 200: { description: 'replaced, and on disk; `ETag` is its revision', schema: writtenFile } },
+    answers: jsonAnswer('replaced, and on disk; `ETag` is its revision', writtenFile),
     handle: async ({ params: { group, name, '*': path }, stream, request }, { templates }, reply) => {
       const expected = expectedOf(request);
       const { bytes, revision, note } = await templates.replaceFile(group, name, path, stream, expected);
@@ -125,15 +119,13 @@ export const templateFileRoutes: readonly Route[] = [
       return { message: withNote(`file replaced: ${bytes} bytes`, { note }), group, name, path, bytes };
     },
   }),
-  defineRoute({
-    method: 'DELETE',
-    path: FILE_PATH,
+  defineRoute('DELETE', FILE_PATH, {
     scope: 'CONFIGURE',
     summary: 'Deletes a file, and the directories that this leaves empty; the template itself stays.',
     errors: ['DRV_TEMPLATE_FILE_UNKNOWN', 'DRV_TEMPLATE_FILE_CHANGED', ...CHANGE_ERRORS],
     headers: ifMatch,
     params: fileParams,
-    answers: { 200: { description: 'deleted', schema: removedFile } },
+    answers: jsonAnswer('deleted', removedFile),
     handle: async ({ params: { group, name, '*': path }, request }, { templates }) => {
       const removed = await templates.removeFile(group, name, path, expectedOf(request));
       return { message: withNote('file deleted', removed), group, name, path };

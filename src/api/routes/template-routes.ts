@@ -14,7 +14,7 @@ import {
   templateReferenceSchema,
 } from '../../model/template.js';
 import { countText } from '../../model/words.js';
-import { defineRoute, type Route } from '../http/route.js';
+import { defineRoute, jsonAnswer, type Route } from '../http/route.js';
 import {
   CHANGE_ERRORS,
   templateFileRoutes,
@@ -75,11 +75,10 @@ const clusterSyncAnswer = z.object({
 export type BegunSync = z.output<typeof clusterSyncAnswer>;
 
 export const templateRoutes: readonly Route[] = [
-  defineRoute({
-    path: '/templates',
+  defineRoute('GET', '/templates', {
     scope: 'READ',
     summary: 'All local templates, by group.',
-    answers: { 200: { description: 'groups with their templates, both in order', schema: templateGroups } },
+    answers: jsonAnswer('groups with their templates, both in order', templateGroups),
     handle: async (_call, { templates }) => {
       await templates.library.rescan();
       return [...templates.library.groups()].map(([group, names]) => ({
@@ -88,25 +87,23 @@ export const templateRoutes: readonly Route[] = [
       }));
     },
   }),
-  defineRoute({
-    path: '/templates/:group/:name',
+  defineRoute('GET', '/templates/:group/:name', {
     scope: 'READ',
     summary: 'The path of a template, and whether it exists.',
     errors: ['DRV_PATH_UNSAFE'],
     params: templateParams,
-    answers: { 200: { description: 'the path; the template need not exist', schema: templateDetails } },
+    answers: jsonAnswer('the path; the template need not exist', templateDetails),
     handle: async ({ params: { group, name } }, { templates }) => ({
       group,
       name,
       ...(await templates.details(group, name)),
     }),
   }),
-  defineRoute({
-    path: '/templates/:group/:name/users',
+  defineRoute('GET', '/templates/:group/:name/users', {
     scope: 'READ',
     summary: 'The configurations that may install a template. The template need not exist.',
     params: templateParams,
-    answers: { 200: { description: 'names of configurations, in order', schema: z.array(z.string()) } },
+    answers: jsonAnswer('names of configurations, in order', z.array(z.string())),
     handle: ({ params }, { configurations }) =>
       [...configurations.entries()]
         .filter(([, { value }]) => mayInstall(value.configuration.templateInstallationConfig, params))
@@ -114,9 +111,7 @@ export const templateRoutes: readonly Route[] = [
         .sort(),
   }),
   ...templateFileRoutes,
-  defineRoute({
-    method: 'POST',
-    path: '/templates/:group/:name/export',
+  defineRoute('POST', '/templates/:group/:name/export', {
     scope: 'READ',
     summary: 'The whole template as a zip, or a part of it; equal trees make equal zips.',
     errors: ['DRV_TEMPLATE_UNKNOWN', 'DRV_TEMPLATE_FILE_UNKNOWN', 'DRV_TEMPLATE_UNSAFE', 'DRV_PATH_UNSAFE'],
@@ -131,9 +126,7 @@ export const templateRoutes: readonly Route[] = [
       return reply.type('application/zip').send(zip);
     },
   }),
-  defineRoute({
-    method: 'POST',
-    path: '/templates/:group/:name/import',
+  defineRoute('POST', '/templates/:group/:name/import', {
     scope: 'CONFIGURE',
     summary:
       'Unpacks a zip into the template, wholly or not at all: its files replace files of the same path, other files stay.',
@@ -142,16 +135,14 @@ export const templateRoutes: readonly Route[] = [
     bodyTypes: ['application/zip'],
     bodyStream: true,
     isUntimed: true,
-    answers: { 200: { description: 'imported', schema: importedTemplate } },
+    answers: jsonAnswer('imported', importedTemplate),
     handle: async ({ params: { group, name }, stream }, { templates }) => {
       const { files, bytes, note } = await templates.importArchive(group, name, stream);
       const message = withNote(`template ${group}/${name}: ${files} files imported`, { note });
       return { message, group, name, files, bytes };
     },
   }),
-  defineRoute({
-    method: 'POST',
-    path: '/templates/:group/:name/sync',
+  defineRoute('POST', '/templates/:group/:name/sync', {
     scope: 'CONFIGURE',
     summary: 'Replaces the local template by the latest version at a storage provider.',
     errors: [
@@ -163,7 +154,7 @@ export const templateRoutes: readonly Route[] = [
     ],
     params: templateParams,
     body: syncBody,
-    answers: { 200: { description: 'downloaded, and in place', schema: syncedTemplate } },
+    answers: jsonAnswer('downloaded, and in place', syncedTemplate),
     isUntimed: true,
     handle: async ({ params: { group, name }, body: { storage } }, { templateSync }) => {
       const { files, bytes, digest, note } = await templateSync.fromStorage(group, name, storage);
@@ -171,31 +162,23 @@ export const templateRoutes: readonly Route[] = [
       return { message, group, name, storage, files, bytes, digest };
     },
   }),
-  defineRoute({
-    method: 'POST',
-    path: '/templates/sync',
+  defineRoute('POST', '/templates/sync', {
     scope: 'CONFIGURE',
     summary: 'Makes every connected node fetch templates before it needs them. No body means all templates.',
     body: clusterSyncBody,
     absentBody: EVERY_TEMPLATE,
-    answers: {
-      200: {
-        description: 'the nodes fetch; GET /templates/sync shows the progress',
-        schema: clusterSyncAnswer,
-      },
-    },
+    answers: jsonAnswer('the nodes fetch; GET /templates/sync shows the progress', clusterSyncAnswer),
     handle: async ({ body: { pattern } }, { templateSync }) => {
       const { templates, nodes } = await templateSync.toCluster(pattern);
       const message = `${countText(templates.length, 'template')} on the way to ${countText(nodes.length, 'node')}`;
       return { message: templates.length === 0 ? 'no template matches' : message, pattern, templates, nodes };
     },
   }),
-  defineRoute({
-    path: '/templates/sync',
+  defineRoute('GET', '/templates/sync', {
     scope: 'READ',
     summary: 'The latest sync to the cluster, node by node.',
     errors: ['DRV_TEMPLATE_UNKNOWN'],
-    answers: { 200: { description: 'the sync, also while it runs', schema: clusterSyncSchema } },
+    answers: jsonAnswer('the sync, also while it runs', clusterSyncSchema),
     handle: (_call, { templateSync }): ClusterSyncReport => {
       const latest = templateSync.latestSync();
       if (latest !== undefined) return latest;

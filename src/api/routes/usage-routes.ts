@@ -12,8 +12,8 @@ import {
 import { unknownConfiguration, unknownInstance, unknownNode } from '../../model/unknown.js';
 import { usageOver } from '../../operations/usage-over.js';
 import { accessOf } from '../gate/auth.js';
-import { defineRoute, type Route } from '../http/route.js';
-import { instanceParams } from './instances/instance-schemas.js';
+import { defineRoute, jsonAnswer, type Route } from '../http/route.js';
+import { ofInstance } from './subjects.js';
 
 const usageQuery = z.object({
   instance: z.string().optional().describe('only this instance'),
@@ -47,15 +47,13 @@ const usageSchema = z.object({
 export type ShownUsage = z.output<typeof usageSchema>;
 
 export const usageRoutes: readonly Route[] = [
-  defineRoute({
-    method: 'GET',
-    path: '/usage',
+  defineRoute('GET', '/usage', {
     scope: 'READ',
     reach: 'filtered',
     summary: 'CPU, memory, players and restarts over up to a day: the sum, or by configuration or instance.',
     errors: ['DRV_INSTANCE_UNKNOWN', 'DRV_CONFIGURATION_UNKNOWN', 'DRV_NODE_UNKNOWN'],
     query: usageQuery,
-    answers: { 200: { description: 'the usage', schema: usageSchema } },
+    answers: jsonAnswer('the usage', usageSchema),
     handle: ({ query, request }, needs) => {
       const { instance, configuration, node, range: rangeMs, by } = query;
       const access = accessOf(request);
@@ -80,22 +78,14 @@ export const usageRoutes: readonly Route[] = [
       });
     },
   }),
-  defineRoute({
-    method: 'GET',
-    path: '/instances/:id/usage',
+  defineRoute('GET', '/instances/:id/usage', {
     scope: 'READ',
-    reach: 'instance',
+    ...ofInstance,
     summary: 'CPU, memory and players of an instance over the last half hour, as its node kept them.',
-    errors: ['DRV_INSTANCE_UNKNOWN'],
-    params: instanceParams,
-    answers: {
-      200: {
-        description: 'samples; none while the node is away',
-        schema: usageFiguresSchema
-          .omit({ restarts: true })
-          .extend({ instanceId: shownInstanceId, ...shownTimes }),
-      },
-    },
+    answers: jsonAnswer(
+      'samples; none while the node is away',
+      usageFiguresSchema.omit({ restarts: true }).extend({ instanceId: shownInstanceId, ...shownTimes }),
+    ),
     handle: async ({ params }, needs) => {
       const { id: instance, placement } = needs.view.visible(params.id);
       const wanted = { rangeMs: 30 * MINUTE_MS, by: 'all', instance, node: placement?.nodeId } as const;

@@ -6,8 +6,9 @@ import {
   instanceExplanationSchema,
   nodeExplanationSchema,
 } from '../../explain/explanation.js';
-import { defineRoute, type Route } from '../http/route.js';
-import { instanceParams } from './instances/instance-schemas.js';
+import { healthOfConfiguration } from '../../operations/configuration-health.js';
+import { defineRoute, jsonAnswer, type Route } from '../http/route.js';
+import { ofInstance } from './subjects.js';
 
 const nameParams = z.object({
   name: z.string().describe('name of a configuration; a broken file or left instances are enough'),
@@ -16,33 +17,31 @@ const nameParams = z.object({
 const nodeParams = z.object({ id: z.string().describe('node id') });
 
 export const whyRoutes: readonly Route[] = [
-  defineRoute({
-    path: '/instances/:id/why',
+  defineRoute('GET', '/instances/:id/why', {
     scope: 'READ',
-    reach: 'instance',
+    ...ofInstance,
     summary: 'Why an instance is as it is: desired against actual, what happens next, and what to do.',
-    errors: ['DRV_INSTANCE_UNKNOWN'],
-    params: instanceParams,
-    answers: { 200: { description: 'the explanation', schema: instanceExplanationSchema } },
+    answers: jsonAnswer('the explanation', instanceExplanationSchema),
     handle: ({ params }, { explainer }) => explainer.instance(params.id),
   }),
-  defineRoute({
-    path: '/configurations/:name/why',
+  defineRoute('GET', '/configurations/:name/why', {
     scope: 'READ',
     reach: 'configuration',
     summary: 'Why a configuration stands as it does: its file, its instances, and where one more would fit.',
-    errors: ['DRV_CONFIGURATION_UNKNOWN'],
     params: nameParams,
-    answers: { 200: { description: 'the explanation', schema: configurationExplanationSchema } },
-    handle: ({ params }, { explainer }) => explainer.configuration(params.name),
+    answers: jsonAnswer('the explanation', configurationExplanationSchema),
+    // The health stands here: `GET /configurations/{name}` answers with what PUT takes, and no more.
+    handle: async ({ params: { name } }, needs) => ({
+      ...(await needs.explainer.configuration(name)),
+      health: healthOfConfiguration(needs, name).health,
+    }),
   }),
-  defineRoute({
-    path: '/cluster/nodes/:id/why',
+  defineRoute('GET', '/cluster/nodes/:id/why', {
     scope: 'READ',
     summary: 'Why a node stands as it does: whether it is there, and which of its instances are not well.',
     errors: ['DRV_NODE_UNKNOWN'],
     params: nodeParams,
-    answers: { 200: { description: 'the explanation', schema: nodeExplanationSchema } },
+    answers: jsonAnswer('the explanation', nodeExplanationSchema),
     handle: ({ params }, { explainer }) => explainer.node(params.id),
   }),
 ];

@@ -84,7 +84,7 @@ function configurationSource({ configurations }: Reads): TopicSource {
 
 /** The health of configurations: it changes with records, overrides, instances, rollouts and files. */
 function healthSource(needs: Reads): TopicSource {
-  const { configurations, overrides, instances, rollouts, configurationFiles } = needs;
+  const { configurations, overrides, instances, rollouts, configurationFiles, timetableRecords } = needs;
   return {
     filters: ['configuration'],
     textOf: (name) =>
@@ -103,6 +103,7 @@ function healthSource(needs: Reads): TopicSource {
         configurations.onChange(touch),
         overrides.onChange(touch),
         rollouts.onChange(touch),
+        timetableRecords.mirror.onChange(touch),
         instances.onChange((_id, after, before) => {
           const name = (after ?? before)?.value.configurationName;
           if (name !== undefined && !isSameHealth(after?.value, before?.value)) touch(name);

@@ -4,9 +4,18 @@
 import { basename } from 'node:path';
 import { describeFileError } from '../../command-tree/file-errors.js';
 import { ClientError, EXIT, failedError } from '../../command-tree/runs/client-error.js';
+import type { ConfigurationFileError } from '../../model/configuration.js';
+import { circleFault } from '../../model/fields/waits-for.js';
 import { countText, listText } from '../../model/words.js';
 import type { ApiClient } from '../api-client.js';
-import { applyAll, deleteAll, planAll } from '../configurations/apply.js';
+import {
+  appliedText,
+  applyAll,
+  comparedText,
+  deleteAll,
+  planAll,
+  reportText,
+} from '../configurations/apply.js';
 import {
   askBeforeWrites,
   askPlan,
@@ -14,9 +23,13 @@ import {
   planWarningText,
   requireNoneHeldBack,
 } from '../configurations/ask-plan.js';
-import { appliedText, comparedText, reportText } from '../configurations/change-text.js';
-import { requireValid, warningText } from '../configurations/compare.js';
-import { passedOverText, readDocuments } from '../configurations/documents.js';
+import {
+  type Document,
+  passedOverText,
+  readDocuments,
+  requireValid,
+  warningText,
+} from '../configurations/documents.js';
 import { changedIn, paintedPlan, planMarkdown } from '../configurations/plan-text.js';
 import type { ClientHost, ClientOptions } from './client-host.js';
 import type { FileOptions } from './file-commands.js';
@@ -102,7 +115,9 @@ export async function diff(host: ClientHost, options: FileOptions): Promise<void
 /** Checks the files without a master. Throws a ClientError when a configuration is not valid. */
 export async function validate(host: ClientHost, { filename, output, strict }: FileOptions): Promise<void> {
   const read = await readDocuments(filename, host.surroundings.readInput, strict);
-  const { valid, faults } = read;
+  const circles = circlesOf(read.valid);
+  const faults = [...read.faults, ...circles];
+  const valid = read.valid.filter(({ name }) => circles.every((fault) => fault.name !== name));
   const others = passedOverText(read);
   const warnings = valid.flatMap((document) =>
     document.warnings.map((warning) => ({ ...warning, file: document.file, name: document.name })),
@@ -128,6 +143,17 @@ export async function validate(host: ClientHost, { filename, output, strict }: F
   };
   await host.print(shown, output, Date.now());
   if (faults.length > 0) throw failedError(summary);
+}
+
+/** A fault for each of the configurations that waits for itself, over the others that were given. */
+function circlesOf(documents: readonly Document[]): ConfigurationFileError[] {
+  const byName = new Map(documents.map(({ name, configuration }) => [name, configuration]));
+  return documents.flatMap(({ file, name, configuration }) => {
+    const message = circleFault(configuration, (other) => byName.get(other));
+    return message === undefined
+      ? []
+      : [{ file, name, line: null, column: null, field: 'waitsFor', message }];
+  });
 }
 
 /** Deletes the configurations that the files name. Throws a ClientError. */

@@ -15,14 +15,13 @@ import {
 } from '../../command-tree/groups/instance-logs.js';
 import { lengthOfTime, wholeNumber } from '../../command-tree/parsers.js';
 import { plainLines } from '../../command-tree/printed-text.js';
-import { pathPart } from '../../command-tree/runs/api-calls.js';
+import { kindOf, pathPart } from '../../command-tree/runs/api-calls.js';
 import { ClientError, usageError } from '../../command-tree/runs/client-error.js';
 import type { LogPoint } from '../../logs/log-batch.js';
 import { DEFAULT_LOG_LINES, MOST_EXIT_LINES } from '../../model/plain/command-limits.js';
 import { SHELLS, type Shell, scriptOf } from '../completion/scripts.js';
 import type { TargetOptions } from '../contexts/choose-target.js';
 import { COMMIT_GOALS, type CommitGoal, GOALS, type Goal, KINDS } from '../live/states.js';
-import { kindOf } from '../named-thing.js';
 import { write } from '../print.js';
 import type { ClientHost, ClientOptions } from './client-host.js';
 import { addDelete, addFileCommands, addRender } from './file-commands.js';
@@ -77,7 +76,8 @@ function addEdit(program: Command, host: ClientHost): void {
   });
 }
 
-type LogsOptions = TargetOptions & LogPartOptions & { readonly follow?: true; readonly tail?: number };
+type LogsOptions = TargetOptions &
+  LogPartOptions & { readonly follow?: true; readonly tail?: number; readonly lines?: number };
 
 function addLogs(program: Command, host: ClientHost): void {
   const command = program
@@ -88,7 +88,8 @@ function addLogs(program: Command, host: ClientHost): void {
       '-n, --tail <count>',
       `how many of the last lines, or all; default ${DEFAULT_LOG_LINES}, of each of several 10, or all with --since, --until or --previous`,
       lineCount,
-    );
+    )
+    .addOption(new Option('--lines <count>', 'as --tail').argParser(lineCount).hideHelp());
   declareLogParts(command);
   host.addTarget(command).action(async (name: string, options: LogsOptions) => {
     const { follow = false, until, previous } = options;
@@ -97,7 +98,7 @@ function addLogs(program: Command, host: ClientHost): void {
     if (follow && previous === true)
       throw usageError('--previous is a run that has ended, and --follow goes on: give one of them');
     const { part, isAll } = logPartOf(options);
-    const tail = options.tail ?? (isAll ? Number.POSITIVE_INFINITY : undefined);
+    const tail = options.tail ?? options.lines ?? (isAll ? Number.POSITIVE_INFINITY : undefined);
     const { followLogs, printLogs } = await import('../live/logs.js');
     const api = await host.open(options);
     const show = follow ? followLogs : printLogs;

@@ -3,8 +3,8 @@ import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
 import { listText } from '../../model/words.js';
 import type { ChangePlan, PlannedConfiguration } from '../../operations/plan/change-plan.js';
 import type { ApiClient } from '../api-client.js';
-import { warningText } from './compare.js';
 import type { Document } from './documents.js';
+import { warningText } from './documents.js';
 
 /** The most characters of JSON in one request, and what an item takes beside its content. So a request holds few values. */
 const MOST_CHARS = 128 * 1024;

@@ -6,6 +6,7 @@ import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { describeFileError } from '../../command-tree/file-errors.js';
 import { type ClientError, failedError } from '../../command-tree/runs/client-error.js';
 import { DirectoryReader, DirectoryUnusable, type Reading } from '../../configuration-files/directory.js';
 import { EXTENDS } from '../../configuration-files/extends.js';
@@ -18,7 +19,7 @@ import {
 } from '../../configuration-files/parse.js';
 import { fieldName } from '../../configuration-files/problems.js';
 import { unknownFields } from '../../configuration-files/warnings.js';
-import type { ConfigurationFileError } from '../../model/configuration.js';
+import type { ConfigurationFileError, ConfigurationWarning } from '../../model/configuration.js';
 import { countText, listText, systemReason } from '../../model/words.js';
 
 const STDIN = '-';
@@ -193,4 +194,27 @@ function apart(sources: readonly Source[]): Omit<Documents, 'passedOver'> {
 function unreadable(path: string, cause: unknown): ClientError {
   const reason = systemReason(cause) ?? 'it is no directory of configurations';
   return failedError(`${path} cannot be read: ${reason}`, { cause });
+}
+
+/**
+ * Returns the documents when all are valid. Prints each fault with `say`, then throws a ClientError. `undone` ends its
+ * message, such as `nothing was written`.
+ */
+export function requireValid(
+  { valid, faults }: Pick<Documents, 'valid' | 'faults'>,
+  undone: string,
+  say: (line: string) => void,
+): readonly Document[] {
+  if (faults.length === 0) return valid;
+  for (const fault of faults) say(describeFileError(fault));
+  const total = countText(valid.length + faults.length, 'configuration');
+  throw failedError(
+    `${undone}: ${faults.length} of ${total} ${faults.length === 1 ? 'is' : 'are'} not valid`,
+  );
+}
+
+/** Finds the line of the warning in the document: the master got the content without line numbers. */
+export function warningText(document: Document, { field, message }: ConfigurationWarning): string {
+  const placed = document.warnings.find((warning) => warning.field === field);
+  return describeFileError({ line: null, column: null, ...placed, field, message, file: document.file });
 }

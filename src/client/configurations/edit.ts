@@ -13,8 +13,7 @@ import { quoteText } from '../../model/words.js';
 import type { ConfigurationContent } from '../../operations/configuration-content.js';
 import { toPlainText } from '../../telemetry/plain-text.js';
 import type { ApiClient } from '../api-client.js';
-import { warningText } from './compare.js';
-import { type Document, judgeText } from './documents.js';
+import { type Document, judgeText, warningText } from './documents.js';
 import type { OpenEditor } from './editor.js';
 
 export interface EditOptions {

@@ -2,8 +2,7 @@
 import { readContent } from '../../command-tree/runs/api-calls.js';
 import { usageError } from '../../command-tree/runs/client-error.js';
 import type { ClientHost, ClientOptions } from '../commands/client-host.js';
-import { requireValid } from './compare.js';
-import { readDocuments } from './documents.js';
+import { readDocuments, requireValid } from './documents.js';
 
 export interface RenderOptions extends ClientOptions {
   readonly filename?: readonly string[];

@@ -1,7 +1,7 @@
 /** The address of a master, as people type it. */
-import { isIP } from 'node:net';
 import { usageError } from '../../command-tree/runs/client-error.js';
 import { attempt } from '../../model/plain/attempt.js';
+import { isLoopback } from '../../model/plain/host-port.js';
 
 /**
  * Returns the URL without a slash at its end and without `/api`. The URL may have a path, for a proxy. `from` begins
@@ -34,10 +34,4 @@ export function isInClear(url: string): boolean {
 /** Returns the warning about a key that is about to be sent to an unencrypted URL. */
 export function clearText(url: string): string {
   return `warning: the key travels in clear to ${url}, and others on the way can read it; set apiTls on the master and use https://`;
-}
-
-function isLoopback(host: string): boolean {
-  const version = isIP(host);
-  if (version === 4) return host.startsWith('127.');
-  return version === 6 ? host === '::1' : /(?:^|\.)localhost\.?$/i.test(host);
 }

@@ -1,6 +1,7 @@
 /** Converts one context from and to its entry in the file. */
 import { isAbsolute } from 'node:path';
 import { type ClientError, failedError, usageError } from '../../command-tree/runs/client-error.js';
+import { NAME } from '../../model/plain/name.js';
 import { quoteText } from '../../model/words.js';
 import type { KeySource } from '../connection/key-source.js';
 import { parseMasterUrl } from '../connection/master-url.js';
@@ -9,8 +10,6 @@ import { isCertificate, type Trust } from '../connection/trust.js';
 import { type Fields, isFields } from './context-file.js';
 
 /** The same pattern as for names of configurations and nodes. */
-const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
-
 /** Throws a ClientError for a name that no context may have. */
 export function checkContextName(name: string): void {
   if (NAME.test(name)) return;

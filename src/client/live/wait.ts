@@ -6,7 +6,7 @@ import {
   renderConfigurationExplanation,
   renderInstanceExplanation,
   renderNodeExplanation,
-} from '../../explain/render.js';
+} from '../../command-tree/explanation-text.js';
 import { durationText } from '../../model/words.js';
 import type { ApiClient } from '../api-client.js';
 import { followTopics, type WantedTopics } from './followed-topics.js';

@@ -19,8 +19,8 @@ import type { TerminalStream } from './live-screen.js';
 import { type LiveView, quietCall, runView } from './live-view.js';
 
 const EVERY_MS = 500;
-/** How often the displayed ages are updated. */
-const REFRESH_MS = 5000;
+/** How often the displayed ages and the times to a restart are updated. */
+const REFRESH_MS = 1000;
 /** Fields that change constantly, so a change in them alone is not printed. */
 const VOLATILE: ReadonlySet<string> = new Set(['lastHeartbeat', 'beatAgeMs']);
 

@@ -1,13 +1,13 @@
 /** `cluster status|nodes|why`: the nodes, and whether everything runs that should. */
 import type { NodeExplanation } from '../../explain/explanation.js';
-import { renderNodeExplanation } from '../../explain/render.js';
+import { renderNodeExplanation } from '../explanation-text.js';
 import { countBy } from '../../model/plain/count-by.js';
 import { durationText, instantText } from '../../model/words.js';
 import type { ClusterStatus, ListedNode } from '../../operations/cluster-status.js';
 import { describe, fieldsOf, noInput, tableOf, type View } from '../command.js';
 import { type Columns, declareList, type ListOptions, listOf, type Orders, sortedBy } from '../list.js';
 import { offeredRuntimes } from '../runtime-text.js';
-import { describeDrain, markOf } from './drain-text.js';
+import { describeDrain, markOf } from './node-operations.js';
 
 /** How many things that are not well `cluster status` names. */
 const MOST_CONCERNS = 50;

@@ -5,7 +5,7 @@ import type { RolledBack } from '../../api/routes/configuration-history-routes.j
 import { fileWarningText } from '../../configuration-files/file-warnings.js';
 import type { ConfigurationExplanation } from '../../explain/explanation.js';
 import { HEALTH_STATES } from '../../explain/health-states.js';
-import { renderConfigurationExplanation } from '../../explain/render.js';
+import { renderConfigurationExplanation } from '../explanation-text.js';
 import type { Configuration, ConfigurationFileError } from '../../model/configuration.js';
 import type { ShownOverride } from '../../model/configuration-overrides.js';
 import { MAX_SERVICE_COUNT } from '../../model/plain/command-limits.js';
@@ -13,6 +13,7 @@ import { withEveryDefault } from '../../model/plain/configuration-defaults.js';
 import { WRITES_TEXT } from '../../model/plain/configuration-writes.js';
 import { fileInGitText } from '../../model/plain/git-words.js';
 import type { ScaledConfiguration } from '../../model/plain/scaled-content.js';
+import { freezeText } from '../../model/schedule.js';
 import { countText, cutText, durationText } from '../../model/words.js';
 import type { ConfigurationDiff } from '../../operations/configuration-diff.js';
 import type { ConfigurationDirectory } from '../../operations/configuration-file-list.js';
@@ -20,6 +21,7 @@ import type { ConfigurationSummary, RemovedConfiguration } from '../../operation
 import type { ListedOverrides } from '../../operations/configuration-overrides.js';
 import type { ContentDiff, PastContent } from '../../operations/rollouts/configuration-history.js';
 import type { ShownRollout } from '../../operations/rollouts/rollouts.js';
+import type { FrozenConfiguration } from '../../state/schedules.js';
 import { describe, messageText, type Said, type View } from '../command.js';
 import { describeFileErrors, describeRemoved, describeWarnings } from '../file-errors.js';
 import { type Columns, declareList, type ListOptions, listOf, type Orders, sortedBy } from '../list.js';
@@ -30,6 +32,7 @@ import {
   describeHistory,
   describeRollback,
 } from './configuration-diff-text.js';
+import { expiresOf } from './keys.js';
 import { rolloutSentence } from './rollouts.js';
 
 const COLUMNS: Columns<ConfigurationSummary> = {
@@ -155,7 +158,7 @@ export const CONFIGURATION_COMMANDS = {
         .addOption(
           new Option(
             '--to <number>',
-            'of `config history`; default: the last one before that did not fail',
+            'of `config history`; default: the last good one before that of the file',
           ).argParser(contentNumber),
         )
         .option('--reason <text>', 'why, for those who look later')
@@ -193,6 +196,26 @@ export const CONFIGURATION_COMMANDS = {
     text: (scaled: ScaledConfiguration) => describeScaled(scaled),
     names: ({ name }) => [name],
   }),
+  'config freeze': describe({
+    about: 'keep a configuration as it is: no schedule acts, no rollout begins, changes of its file wait',
+    declare: (command) =>
+      void command
+        .argument('<name>')
+        .option(
+          '--until <when>',
+          'a time from now (2h), a date (UTC) or an instant; default: never',
+          expiresOf,
+        )
+        .option('--reason <text>', 'why, for those who look later'),
+    input: (name: string, given: Reasoned & { readonly until?: string } = {}) => ({ name, ...given }),
+    text: freezeSentence,
+  }),
+  'config unfreeze': describe({
+    usage: '<name>',
+    about: 'end the freeze of a configuration: what its file says now comes into force',
+    input: byName,
+    text: freezeSentence,
+  }),
   'config overrides': describe({
     usage: '[name]',
     about: 'what was changed beside the files: field, both values, who, since when and why',
@@ -224,6 +247,10 @@ const LEFT_BEHIND = 'its instances stay, unless their onDelete is "stop"';
 /** The message about a configuration that was deleted. */
 export function deletedText(name: string): string {
   return `configuration ${name} is deleted; ${LEFT_BEHIND}`;
+}
+
+function freezeSentence({ name, frozen }: FrozenConfiguration): string {
+  return `configuration ${name} is ${frozen === null ? 'not frozen' : freezeText(frozen)}`;
 }
 
 function describeList(
@@ -262,11 +289,12 @@ const ABOVE_WORDS: Readonly<Record<ScaledConfiguration['above'], string>> = {
 
 function statusOf(summary: ConfigurationSummary, now: number): string {
   const { health, fileState, inGit, outdated, warnings } = summary;
-  const { overridden = 0, overriddenSince = null }: Partial<ConfigurationSummary> = summary;
+  const { overridden = 0, overriddenSince = null, frozen }: Partial<ConfigurationSummary> = summary;
   const age = overriddenSince === null ? '' : ` for ${durationText(now - overriddenSince)}`;
   const git = fileInGitText(inGit);
   return [
     health.text,
+    ...(frozen === undefined ? [] : [frozen]),
     ...(overridden === 0 ? [] : [`${countText(overridden, 'field')} overridden${age}`]),
     ...(FILE_WORDS[fileState] === undefined ? [] : [FILE_WORDS[fileState]]),
     ...(git === undefined ? [] : [git]),

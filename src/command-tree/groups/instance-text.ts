@@ -1,19 +1,22 @@
 /**
- * Shows instances to people: as rows of a table, or one instance in full. A master of another version may leave
- * fields out.
+ * Shows instances to people: as rows of a table, one instance in full, or the directories that removed ones left. A
+ * master of another version may leave fields out.
  */
 
 import type { InstanceDetails } from '../../api/routes/instances/instance-details.js';
 import type { InstanceInfo } from '../../model/instance.js';
+import { countedDown } from '../../model/plain/counted-down.js';
 import { hostPort } from '../../model/plain/host-port.js';
+import { runFailure } from '../../model/plain/run-failure.js';
+import type { LeftDirectories } from '../../model/run/left-directory.js';
 import { countText, durationText } from '../../model/words.js';
-import { fieldsOf } from '../command.js';
+import { fieldsOf, tableOf, type View } from '../command.js';
 import type { Columns, Orders } from '../list.js';
 
 const COMMON: Columns<InstanceInfo> = {
   ID: ({ id }) => id,
   CONFIGURATION: ({ configurationName }) => configurationName,
-  STATE: ({ state }) => state,
+  STATE: (instance) => runFailure(instance)?.toUpperCase() ?? instance.state,
   NODE: ({ wrapperNodeId }) => wrapperNodeId,
   ADDRESS: addressOf,
   PID: ({ processPid }) => processPid,
@@ -21,7 +24,8 @@ const COMMON: Columns<InstanceInfo> = {
   RESTARTS: ({ restarts }) => restarts,
 };
 const MESSAGE: Columns<InstanceInfo> = {
-  MESSAGE: ({ message, warning }: Partial<InstanceInfo>) => message ?? (warning && `warning: ${warning}`),
+  MESSAGE: (instance: Partial<InstanceInfo>, now) =>
+    messageOf(instance, now) ?? (instance.warning && `warning: ${instance.warning}`),
 };
 
 export const INSTANCE_COLUMNS = { ...COMMON, ...MESSAGE };
@@ -37,9 +41,10 @@ export const WIDE_INSTANCE_COLUMNS: Columns<InstanceInfo> = {
 };
 
 export const INSTANCE_ORDERS: Orders<InstanceInfo> = {
-  'not-well': ({ state, reason, warning }) => {
-    const isRight =
-      state === 'ONLINE' || (state === 'STOPPED' && (reason === 'stopped' || reason === 'exited'));
+  'not-well': (instance) => {
+    const { state, reason, warning } = instance;
+    const isOver = state === 'STOPPED' && (reason === 'stopped' || reason === 'exited');
+    const isRight = state === 'ONLINE' || (isOver && runFailure(instance) === undefined);
     return isRight ? (warning == null ? 2 : 1) : 0;
   },
   configuration: () => 0,
@@ -48,6 +53,12 @@ export const INSTANCE_ORDERS: Orders<InstanceInfo> = {
   restarts: ({ restarts }) => -restarts,
   players: ({ players }) => -(players ?? -1),
 };
+
+/** The message, with the time to the next start as it is now. */
+function messageOf({ message, lastHeartbeat }: Partial<InstanceInfo>, now: number): string | undefined {
+  if (message == null || lastHeartbeat === undefined) return message ?? undefined;
+  return countedDown(message, now - lastHeartbeat);
+}
 
 function ageOf({ createdAt }: Partial<InstanceInfo>, now: number): string | undefined {
   return createdAt === undefined ? undefined : durationText(now - createdAt);
@@ -83,7 +94,7 @@ export function describeInstance(details: InstanceDetails, now: number): string 
     state: details.state,
     wanted: details.desired,
     reason: details.reason,
-    message: details.message,
+    message: messageOf(details, now),
     warning: details.warning,
     node: details.wrapperNodeId ?? 'none yet',
     address: addressOf(details),
@@ -132,4 +143,33 @@ function roundedPercent(percent: number): string {
 function lastExitOf({ exitSignal, exitCode }: Partial<InstanceInfo>): string | undefined {
   if (exitSignal != null) return exitSignal;
   return exitCode == null ? undefined : `code ${exitCode}`;
+}
+
+const HEAD = ['DIRECTORY', 'NODE', 'CONFIGURATION', 'LEFT', 'SIZE'];
+const MB = 1024 * 1024;
+
+/** The left directories of one configuration; `configuration` undefined: all. */
+export function leftOf(found: LeftDirectories, configuration: string | undefined): LeftDirectories {
+  if (configuration === undefined) return found;
+  const directories = found.directories.filter((one) => one.configurationName === configuration);
+  return { ...found, directories };
+}
+
+/** The directories as a table; below it the nodes that did not answer. */
+export function leftText({ directories, silent }: LeftDirectories, view: View): string {
+  const rows = directories.map(({ id, nodeId, configurationName, leftAt, sizeBytes }) => [
+    id,
+    nodeId,
+    configurationName ?? '-',
+    leftAt === null ? '-' : `${durationText(view.now - leftAt)} ago`,
+    sizeBytes === null ? '-' : sizeText(sizeBytes),
+  ]);
+  const none = 'no static instance that is gone has left a directory';
+  const table = tableOf(view, HEAD, rows, none);
+  const unknown = silent.map(({ nodeId, why }) => `what node ${nodeId} has is not known: ${why}`);
+  return unknown.length === 0 ? table : [table, '', ...unknown].join('\n');
+}
+
+function sizeText(bytes: number): string {
+  return bytes < MB ? `${Math.ceil(bytes / 1024)} KB` : `${Math.round(bytes / MB)} MB`;
 }

@@ -5,7 +5,7 @@ import type { InstanceDetails } from '../../api/routes/instances/instance-detail
 import type { InstanceLog } from '../../api/routes/instances/log-routes.js';
 import type { UpdatedInstance } from '../../api/routes/instances/update-route.js';
 import type { InstanceExplanation } from '../../explain/explanation.js';
-import { renderInstanceExplanation } from '../../explain/render.js';
+import { renderInstanceExplanation } from '../explanation-text.js';
 import type { InstanceInfo } from '../../model/instance.js';
 import { MAX_CREATED } from '../../model/plain/command-limits.js';
 import { SENDABLE_SIGNALS, type SendableSignal } from '../../model/plain/sendable-signals.js';
@@ -36,10 +36,10 @@ import {
   describeInstance,
   INSTANCE_COLUMNS,
   INSTANCE_ORDERS,
+  leftText,
   sentenceOf,
   WIDE_INSTANCE_COLUMNS,
 } from './instance-text.js';
-import { leftText } from './left-text.js';
 
 /** The most rows of a table. With `-o json` there is no limit. */
 const MAX_ROWS = 1000;

@@ -1,6 +1,10 @@
-/** `key ...`: the keys of the API. A token is printed only when its key is made. */
+/**
+ * `key ...` and `session ...`: the keys of the API, and the sessions that were made with them. A token is printed only
+ * when its key is made.
+ */
 import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
 import type { CreatedKey, ListedKey, NewKey } from '../../api/routes/key-routes.js';
+import type { ListedSession } from '../../api/routes/session-routes.js';
 import { ADDRESS_RANGE_RULE, isAddressRange } from '../../model/access/address-range.js';
 import { KEY_SCOPES, type KeyScope } from '../../model/access/key-scopes.js';
 import { NAME_PATTERN, NAME_PATTERN_RULE } from '../../model/access/name-pattern.js';
@@ -130,7 +134,35 @@ function entriesOf(text: string, isValid: (entry: string) => boolean, rule: stri
   return entries;
 }
 
-function expiresOf(text: string): string {
+/** Reads an option with the end of something. Throws what Commander prints. */
+export function expiresOf(text: string): string {
   if (parseExpiry(text, 0) === undefined) throw new InvalidArgumentError(`It ${EXPIRY_RULE}.`);
   return text;
 }
+
+const SESSION_COLUMNS: Columns<ListedSession> = {
+  ID: ({ id }) => id,
+  KEY: ({ key }) => key,
+  SCOPE: ({ scope }) => scope,
+  ENDS: ({ endsAt }, now) => `in ${durationText(endsAt - now)}`,
+  'LAST USED': ({ lastUsedAt }, now) => `${durationText(now - lastUsedAt)} ago`,
+  FROM: ({ lastUsedFrom }) => lastUsedFrom,
+  AGE: ({ createdAt }, now) => durationText(now - createdAt),
+};
+
+export const SESSION_COMMANDS = {
+  'session list': describe({
+    about: 'all sessions, the oldest first',
+    input: noInput,
+    text: (listed: readonly ListedSession[], view) => listOf(view, SESSION_COLUMNS, listed, 'there are no sessions'),
+    names: (listed) => listed.map(({ id }) => id),
+  }),
+  'session revoke': describe({
+    usage: '<session-id>',
+    about: 'end a session at once; its open sockets are closed',
+    input: (id: string) => ({ id }),
+    text: (ended: Said<'id'>) => messageText(ended),
+    names: ({ id }) => [id],
+    destroys: ({ id }) => `session ${id} is ended`,
+  }),
+};

@@ -1,11 +1,11 @@
-/** `cluster cordon|uncordon|drain|forget`: takes a node out of service and back. */
+/** `cluster cordon|uncordon|drain|forget`: takes a node out of service and back. The words for a drain are here, too. */
 import { type Command, Option } from 'commander';
 import type { ForgottenNode, NodeDrain, NodeMessage } from '../../api/routes/node-operation-routes.js';
+import type { DrainProgress } from '../../model/node-drain.js';
 import { DRAIN_DEADLINE_SECONDS, MAX_DRAIN_DEADLINE_SECONDS } from '../../model/plain/command-limits.js';
-import { countText } from '../../model/words.js';
+import { countText, durationText } from '../../model/words.js';
 import { describe, messageText } from '../command.js';
 import { lengthOfTime } from '../parsers.js';
-import { describeDrain } from './drain-text.js';
 
 /** The most instances that a line of output names. */
 const MOST_NAMED = 20;
@@ -106,4 +106,23 @@ function named(ids: readonly string[]): string {
   const shown = ids.slice(0, MOST_NAMED).join(', ');
   const more = ids.length > MOST_NAMED ? ', ...' : '';
   return `${countText(ids.length, 'instance')} (${shown}${more})`;
+}
+
+/** The word beside a node's condition: `drained`, `draining` or `cordoned`; undefined: none of these. */
+export function markOf(cordoned: boolean, drain: DrainProgress | undefined): string | undefined {
+  if (drain !== undefined) return drain.isDrained ? 'drained' : 'draining';
+  return cordoned ? 'cordoned' : undefined;
+}
+
+/** Describes a drain: how far it is, then what it waits for and what stays, one line each. */
+export function describeDrain(node: string, drain: DrainProgress): string[] {
+  const { isDrained, left, remainingMs, waitingFor } = drain;
+  const limit =
+    remainingMs === 0
+      ? 'players are not waited for'
+      : `players are waited for, ${durationText(remainingMs)} at most`;
+  const head = isDrained
+    ? `node ${node} is drained: it can be stopped`
+    : `node ${node} is being drained: ${countText(left, 'instance')} left; ${limit}`;
+  return [head, ...waitingFor.map((line) => `  ${line}`)];
 }

@@ -3,6 +3,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import type { CreatedJoinToken, JoinToken } from '../../api/routes/join-token-routes.js';
 import { JOIN_TOKEN_SECONDS, MAX_JOIN_TOKEN_USES } from '../../model/plain/command-limits.js';
 import { parseDuration } from '../../model/plain/duration.js';
+import { isLoopback, parseHostPort } from '../../model/plain/host-port.js';
 import { countText, durationText } from '../../model/words.js';
 import { describe, messageText, noInput, type Said } from '../command.js';
 import { type Columns, listOf } from '../list.js';
@@ -80,16 +81,14 @@ export function createdTokenText({
 }: CreatedJoinToken): string {
   const uses = `, for ${maxUses === null ? 'any number of nodes' : countText(maxUses, 'node')}`;
   const until = expiresAt === null ? 'never expires' : `is good until ${new Date(expiresAt).toISOString()}`;
-  const address = master.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1');
+  const { host = master } = parseHostPort(master) ?? {};
   return [
     token,
     `This is join token ${id}; it ${until}${uses}. It is not shown again: keep it safe.`,
     'On the other machine:',
     `  drover join ${token} --master ${master}${asMaster ? ' --as-master' : ''}`,
-    ...(isLoopback(address)
-      ? [
-          `Other machines cannot reach ${address}: set address in this node's config.json, and restart Drover.`,
-        ]
+    ...(isLoopback(host)
+      ? [`Other machines cannot reach ${host}: set address in this node's config.json, and restart Drover.`]
       : []),
   ].join('\n');
 }
@@ -109,8 +108,4 @@ function usesOf(text: string): number | 'any' {
   if (!/^\d+$/.test(text) || count < 1 || count > MAX_JOIN_TOKEN_USES)
     throw new InvalidArgumentError(`It must be a whole number from 1 to ${MAX_JOIN_TOKEN_USES}, or any.`);
   return count;
-}
-
-function isLoopback(address: string): boolean {
-  return address === 'localhost' || address === '::1' || address.startsWith('127.');
 }

@@ -48,36 +48,27 @@ interface Source {
 }
 
 const SOURCES = {
-  instances: {
-    path: '/instances',
-    wordsOf: (all: readonly InstanceInfo[]) =>
-      all.map(({ id, configurationName, state }) => ({ word: id, about: `${configurationName}, ${state}` })),
-  },
-  configurations: {
-    path: '/configurations',
-    wordsOf: (all: readonly { readonly name: string }[]) => all.map(({ name }) => plain(name)),
-  },
-  nodes: {
-    path: '/cluster/nodes',
-    wordsOf: (all: readonly { readonly nodeId: string }[]) => all.map(({ nodeId }) => plain(nodeId)),
-  },
-  keys: {
-    path: '/keys',
-    wordsOf: (all: readonly { readonly label: string; readonly scope: string }[]) =>
-      all.map(({ label, scope }) => ({ word: label, about: scope })),
-  },
-  sessions: { path: '/sessions', wordsOf: idsOf },
-  joinTokens: { path: '/cluster/tokens', wordsOf: idsOf },
+  instances: listOf('/instances', ({ id, configurationName, state }: InstanceInfo) => ({
+    word: id,
+    about: `${configurationName}, ${state}`,
+  })),
+  configurations: listOf('/configurations', ({ name }: Record<'name', string>) => plain(name)),
+  nodes: listOf('/cluster/nodes', ({ nodeId }: Record<'nodeId', string>) => plain(nodeId)),
+  keys: listOf('/keys', ({ label, scope }: Record<'label' | 'scope', string>) => ({
+    word: label,
+    about: scope,
+  })),
+  sessions: listOf('/sessions', idOf),
+  joinTokens: listOf('/cluster/tokens', idOf),
   templates: {
     path: '/templates',
     wordsOf: (groups: readonly { readonly templates: readonly TemplateName[] }[]) =>
       groups.flatMap(({ templates }) => templates).map(({ group, name }) => plain(`${group}/${name}`)),
   },
-  extensionCommands: {
-    path: '/extensions/commands',
-    wordsOf: (all: readonly { readonly name: string; readonly description: string }[]) =>
-      all.map(({ name, description }) => ({ word: name, about: description })),
-  },
+  extensionCommands: listOf('/extensions/commands', (one: Record<'name' | 'description', string>) => ({
+    word: one.name,
+    about: one.description,
+  })),
 } satisfies Readonly<Record<string, Source>>;
 
 /** The names of a kind, as the master answers. Throws a ClientError. */
@@ -164,6 +155,10 @@ function filesOf(template: string): Source {
   };
 }
 
-function idsOf(all: readonly { readonly id: string }[]): KnownWord[] {
-  return all.map(({ id }) => plain(id));
+function listOf<T>(path: string, wordOf: (one: T) => KnownWord) {
+  return { path, wordsOf: (all: readonly T[]) => all.map(wordOf) };
+}
+
+function idOf({ id }: Record<'id', string>): KnownWord {
+  return plain(id);
 }

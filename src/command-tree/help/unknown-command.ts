@@ -7,8 +7,11 @@ import { pathOf } from './usage.js';
 
 /** Commands, and the words that kubectl, docker, pm2, systemctl and their like have for them. */
 const MEANINGS: Readonly<Record<string, string>> = {
-  'instance list': 'ps ls list pod pods po container containers process processes task tasks allocs servers',
+  'instance list':
+    'runs ps ls list pod pods po container containers process processes task tasks allocs servers',
   'config list': 'deployment deployments deploy service services svc app apps job jobs',
+  'instance why': 'why explain reason',
+  'config why': 'why explain reason',
   'cluster nodes': 'host hosts machine machines members',
   'cluster status': 'status all health overview',
   'instance info': 'get show inspect describe status',
@@ -43,7 +46,8 @@ export function unknownCommand(parent: Command, typed: string): DroverError {
     .visibleCommands(parent)
     .map((child) => child.name());
   const nearest = nearestName(typed, names);
-  const meant = known.find((path) => prefix !== '' && path.startsWith(prefix)) ?? known[0];
+  const own = known.filter((path) => prefix !== '' && path.startsWith(prefix));
+  const meant = (own.length === 0 ? known : own).join(' or ') || undefined;
   const hint = meant ?? (nearest && `${prefix}${nearest}`);
   return invalid(
     `unknown command '${prefix}${typed}'${hint === undefined ? ': "help" lists all' : `. Did you mean ${hint}?`}`,

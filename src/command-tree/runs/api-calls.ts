@@ -50,3 +50,9 @@ export function readContent(api: ApiCalls, name: string): Promise<ConfigurationC
 export function ifMatch(revision: string | null): CallOptions {
   return { headers: revision === null ? { 'if-none-match': '*' } : { 'if-match': `"${revision}"` } };
 }
+
+/** Undefined: the master knows neither. Throws a ClientError. */
+export async function kindOf(api: ApiCalls, name: string): Promise<'instance' | 'config' | undefined> {
+  if ((await find(api, `/instances/${pathPart(name)}`)) !== undefined) return 'instance';
+  return (await find(api, `/configurations/${pathPart(name)}`)) === undefined ? undefined : 'config';
+}

@@ -46,6 +46,9 @@ export function configurationRuns(api: ApiCalls) {
       return api.send('POST', write ? `${path}/file` : path, { to, reason });
     },
     'config restart': ({ name }) => api.send('POST', `/configurations/${pathPart(name)}/restart`),
+    'config freeze': ({ name, until, reason }) =>
+      api.send('POST', `/configurations/${pathPart(name)}/freeze`, { until, reason }),
+    'config unfreeze': ({ name }) => api.send('DELETE', `/configurations/${pathPart(name)}/freeze`),
     'config overrides': async ({ name }) => {
       const { writes, overrides } = await api.get<DataOf<'config overrides'>>('/configuration-overrides');
       const shown = overrides.filter((one) => name === undefined || one.configurationName === name);

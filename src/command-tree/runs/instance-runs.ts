@@ -5,8 +5,7 @@ import type { Configuration } from '../../model/configuration.js';
 import type { InstanceInfo } from '../../model/instance.js';
 import { logPointText } from '../../operations/log-point.js';
 import type { CommandRuns, InputOf, RunCall } from '../commands.js';
-import { byConfiguration } from '../groups/instance-text.js';
-import { leftOf } from '../groups/left-text.js';
+import { byConfiguration, leftOf } from '../groups/instance-text.js';
 import { actOnInstances, type InstanceMessage } from '../selection/act.js';
 import { type InstanceAction, isMeant, type KnownInstances } from '../selection/choose.js';
 import type { Selecting } from '../selection/selection.js';
@@ -21,7 +20,12 @@ export function instanceRuns(api: ApiCalls) {
     ) =>
     (input: Input, call: RunCall) =>
       actOnInstances(
-        { action, input, known: () => knownTo(api, input), perform: (id) => perform(id, input) },
+        {
+          action,
+          input,
+          known: () => knownTo(api, input, action === 'stop'),
+          perform: (id) => perform(id, input),
+        },
         call,
       );
   const lifecycle = (target: 'start' | 'stop' | 'restart') =>
@@ -74,14 +78,17 @@ export function listedInstances(
 
 /**
  * The instances and groups that a selection is made from. Configurations are loaded only when the selection names a
- * group.
+ * group, or the waits of configurations are needed.
  */
-async function knownTo(api: ApiCalls, { selection }: Selecting): Promise<KnownInstances> {
+async function knownTo(api: ApiCalls, { selection }: Selecting, isOrdered = false): Promise<KnownInstances> {
   const instances = (await api.get<InstanceInfo[]>('/instances')).sort(byConfiguration);
   const isByGroup = 'filter' in selection && selection.filter.group !== undefined;
-  const configurations = isByGroup ? await api.get<Configuration[]>('/configurations') : [];
+  const configurations = isByGroup || isOrdered ? await api.get<Configuration[]>('/configurations') : [];
   const groups = configurations.map(({ name, instanceGroups }) => [name, instanceGroups] as const);
-  return { instances, groups: new Map(groups) };
+  const waits = configurations.map(
+    ({ name, waitsFor = [] }) => [name, waitsFor.map(({ configuration }) => configuration)] as const,
+  );
+  return { instances, groups: new Map(groups), waits: new Map(waits) };
 }
 
 async function create(

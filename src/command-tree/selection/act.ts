@@ -1,14 +1,23 @@
 /** Carries an action out on the instances that were chosen, and shows what became of each. */
+import { setTimeout as pause } from 'node:timers/promises';
 import type { InstanceInfo } from '../../model/instance.js';
 import { countText } from '../../model/words.js';
 import type { CommandFailure } from '../command.js';
 import { type Columns, listOf } from '../list.js';
 import { ClientError, EXIT, isTransient } from '../runs/client-error.js';
-import { chooseInstances, consequenceText, type InstanceAction, type KnownInstances } from './choose.js';
+import {
+  chooseInstances,
+  consequenceText,
+  type InstanceAction,
+  type KnownInstances,
+  wavesOf,
+} from './choose.js';
 import { type Selecting, singleId } from './selection.js';
 
 /** The most actions under way at once. Each action waits for the master's disk. */
 const AT_ONCE = 8;
+/** The time between two looks whether a wave has stopped. */
+const LOOK_MS = 250;
 /** The most instances that a question shows. */
 const MOST_SHOWN = 50;
 const DONE = {
@@ -69,13 +78,26 @@ export async function actOnInstances<Done extends InstanceMessage>(
 ): Promise<Acted<Done>> {
   const id = singleId(input.selection);
   if (id !== undefined) return perform(id);
-  const chosen = chooseInstances(action, input.selection, await known());
+  const all = await known();
+  const chosen = chooseInstances(action, input.selection, all);
   await confirm({
     what: consequenceText(action, chosen, input.waitForPlayers === true),
     list: linesOf(chosen.instances),
   });
-  const ids = chosen.instances.map((instance) => instance.id);
-  return { action, outcomes: await performAll(ids, perform, signal) };
+  const waves = action === 'stop' ? wavesOf(chosen.instances, all) : [chosen.instances];
+  const outcomes: Outcome<Done>[] = [];
+  for (const wave of waves) {
+    const isOver = outcomes.some(({ done }) => done === undefined);
+    const former = new Set(outcomes.map(({ id: one }) => one));
+    // What is OFFLINE, such as on a lost node, may stay so for long.
+    const isLeft = (one: InstanceInfo): boolean =>
+      former.has(one.id) && (one.state === 'ONLINE' || one.state === 'CREATING');
+    while (former.size > 0 && !isOver && !signal.aborted && (await known()).instances.some(isLeft))
+      await pause(LOOK_MS, undefined, { signal }).catch(() => undefined);
+    const ids = wave.map((instance) => instance.id);
+    outcomes.push(...(await performAll(ids, perform, isOver ? AbortSignal.abort() : signal)));
+  }
+  return { action, outcomes };
 }
 
 async function performAll<Done extends InstanceMessage>(

@@ -11,6 +11,8 @@ export interface KnownInstances {
   readonly instances: readonly InstanceInfo[];
   /** `instanceGroups` of configurations, by name. */
   readonly groups: ReadonlyMap<string, readonly string[]>;
+  /** The configurations that each one waits for, by name. */
+  readonly waits: ReadonlyMap<string, readonly string[]>;
 }
 
 export interface Chosen {
@@ -36,6 +38,22 @@ export function chooseInstances(action: InstanceAction, selection: Selection, kn
       ? `there is no instance${ofFilter(filter)}`
       : `of ${countText(all.length, 'instance')}${ofFilter(filter)} none ${action === 'start' ? 'is stopped' : 'runs'}: there is nothing to ${action}`,
   );
+}
+
+/**
+ * The chosen instances in the order of a stop: those of a later wave are stopped when the waves before have ended,
+ * because these wait for them (`waitsFor`). One wave where none waits for another.
+ */
+export function wavesOf(
+  instances: readonly InstanceInfo[],
+  { waits }: Pick<KnownInstances, 'waits'>,
+): readonly (readonly InstanceInfo[])[] {
+  const awaited = new Set(instances.flatMap(({ configurationName }) => waits.get(configurationName) ?? []));
+  const isAwaited = ({ configurationName }: InstanceInfo): boolean => awaited.has(configurationName);
+  const later = instances.filter(isAwaited);
+  // Only a circle, which no write lets in, leaves none that nobody waits for.
+  if (later.length === 0 || later.length === instances.length) return [instances];
+  return [instances.filter((one) => !isAwaited(one)), ...wavesOf(later, { waits })];
 }
 
 function byIds(ids: readonly string[], { instances }: KnownInstances): readonly InstanceInfo[] {

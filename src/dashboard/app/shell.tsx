@@ -140,7 +140,7 @@ function Content({ found }: { readonly found: Found | undefined }) {
 function ToastList() {
   const { toasts } = useServices();
   return (
-    <div class="toasts" role="status" aria-live="polite">
+    <div class="toasts d-grid gap-2" role="status" aria-live="polite">
       {toasts.shown.value.map(({ id, kind, text: message }) => (
         <div key={id} class={`toast toast-${kind}`}>
           <span>{message}</span>

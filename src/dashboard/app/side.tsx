@@ -38,7 +38,7 @@ export function Side({ current, onHelp, onDone }: SideProps) {
           ))}
         </ul>
       </nav>
-      <div class="side-foot">
+      <div class="side-foot d-grid gap-2">
         <Button kind="quiet" onPress={onHelp}>
           {text.keys} <kbd>{text.keysKey}</kbd>
         </Button>

@@ -1,5 +1,6 @@
 /** Values as people read them. */
 import type { InstanceInfo } from '../../model/instance.js';
+import { hostPort } from '../../model/plain/host-port.js';
 
 /** Shown in place of a missing value. */
 export const NOTHING = '–';
@@ -47,5 +48,5 @@ export function plural(value: number, one: string, many = `${one}s`): string {
 /** The address of an instance; '': it has none. */
 export function addressOf({ hostAddress = '', allocatedPort }: InstanceInfo): string {
   if (hostAddress === '' || allocatedPort === undefined) return hostAddress;
-  return `${hostAddress.includes(':') ? `[${hostAddress}]` : hostAddress}:${allocatedPort}`;
+  return hostPort(hostAddress, allocatedPort);
 }

@@ -65,7 +65,7 @@ interface PlainFormProps {
 export function PlainForm({ children, foot, onSubmit, problem }: PlainFormProps) {
   return (
     <form
-      class="form"
+      class="d-grid gap-4"
       noValidate
       onSubmit={(event) => {
         event.preventDefault();
@@ -116,7 +116,7 @@ export function Field({ label, hint, error = null, children }: FieldProps) {
   const id = useId();
   const aboutId = `${id}-about`;
   return (
-    <div class="field">
+    <div class="field d-grid gap-1">
       <label for={id}>{label}</label>
       {children({ id, 'aria-describedby': aboutId })}
       <p id={aboutId} class={error === null ? 'quiet' : 'field-error'}>
@@ -202,19 +202,28 @@ export function Tick({ label, hint, value }: TickProps) {
 }
 
 interface SelectProps {
+  /** The name of the choice in the address. */
+  readonly name: string;
   readonly label: string;
-  readonly value: string;
-  readonly options: readonly { readonly value: string; readonly label: string }[];
-  readonly onChange: (value: string) => void;
+  readonly options: readonly (readonly [value: string, label: string])[];
+  /** The value while the address has no known one; default ''. */
+  readonly usual?: string;
 }
 
-/** A choice with its label in the same line, for bars above tables. */
-export function Select({ label, value, options, onChange }: SelectProps) {
+/** A choice of a screen, with its label in the same line. The chosen value stands in the address. */
+export function Select({ name, label, options, usual = '' }: SelectProps) {
+  const { router } = useServices();
+  const asked = router.place.value.query[name];
+  const choose = (value: string): void => router.set({ [name]: value === usual ? undefined : value });
   return (
     <label class="select">
       <span class="quiet">{label}</span>
-      <select class="input" value={value} onChange={(event) => onChange(event.currentTarget.value)}>
-        <Options options={options} />
+      <select
+        class="input"
+        value={options.some(([value]) => value === asked) ? asked : usual}
+        onChange={(event) => choose(event.currentTarget.value)}
+      >
+        <Options options={options.map(([value, word]) => ({ value, label: word }))} />
       </select>
     </label>
   );
@@ -249,7 +258,7 @@ export function Choice<T extends string>({ label, hint, value, options }: Choice
   );
 }
 
-function Options({ options }: Pick<SelectProps, 'options'>) {
+function Options({ options }: Pick<ChoiceProps<string>, 'options'>) {
   return options.map(({ value, label }) => (
     <option key={value} value={value}>
       {label}

@@ -14,7 +14,7 @@ interface MeterProps {
 export function Meter({ label, value, most, inner, text }: MeterProps) {
   const widthOf = (amount: number): string => `${most > 0 ? Math.min(1, amount / most) * 100 : 0}%`;
   return (
-    <div class="meter">
+    <div class="d-grid gap-1">
       <div class="meter-words">
         <span>{label}</span>
         <span class="quiet">{text}</span>

@@ -20,7 +20,7 @@ export function Empty({ title, hint, link, action }: EmptyProps) {
   const shown = link === undefined ? action : <ButtonLink href={hrefOf([link[0]])}>{link[1]}</ButtonLink>;
   return (
     <div class="empty">
-      <p class="empty-title">{title}</p>
+      <p class="text-lg semibold">{title}</p>
       {hint !== undefined && <p class="quiet">{hint}</p>}
       {shown !== undefined && <div>{shown}</div>}
     </div>

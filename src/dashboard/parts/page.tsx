@@ -58,7 +58,7 @@ interface TabsProps {
 /** Tabs with an address each, so that Back works and a tab can be linked to. */
 export function Tabs({ label, tabs, current }: TabsProps) {
   return (
-    <nav class="tabs" aria-label={label}>
+    <nav class="tabs d-flex gap-4" aria-label={label}>
       {tabs.map(({ id, label: word, href }) => (
         <a key={id} class="tab" href={href} aria-current={id === current ? 'page' : undefined}>
           {word}

@@ -3,6 +3,7 @@
 import type { Health } from '../../explain/health.js';
 import { HEALTH_TONES, type HealthTone } from '../../explain/health-states.js';
 import type { InstanceInfo } from '../../model/instance.js';
+import { runFailure } from '../../model/plain/run-failure.js';
 import type { PendingActions } from './pending-actions.js';
 import { text } from './text.js';
 
@@ -70,6 +71,8 @@ export function InstanceBadge({ instance, pending }: InstanceBadgeProps) {
   if (action !== undefined) return <Badge tone="busy" label={text.pending(action)} isPending />;
   // Nothing starts while no node takes the instance.
   if (instance.reason === 'no-node-fits') return <Badge tone="bad" label={text.notPlaced} />;
+  const failure = runFailure(instance);
+  if (failure !== undefined) return <Badge tone="bad" label={failure} />;
   return <StateBadge state={instance.state} />;
 }
 

@@ -27,11 +27,3 @@ export function durationText(ms: number): string {
     .map(([count, unit]) => `${count} ${unit}`)
     .join(' ');
 }
-
-/** A sentence of the server with the time that is left in place of the one that it was written with. */
-export function countedDown(sentence: string, leftMs: number): string {
-  return sentence.replace(
-    /\b(in|waits) \d+ (?:d|h|min|s)(?: \d+ (?:h|min|s))?/,
-    `$1 ${durationText(leftMs)}`,
-  );
-}

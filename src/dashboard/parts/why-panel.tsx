@@ -32,7 +32,7 @@ export function WhyPanel<T extends Told>({ path, keys, children }: WhyPanelProps
         error === null && <p class="panel-text quiet">{text.loading}</p>
       ) : (
         <div class="panel-text">
-          <p class="why-verdict">{withCommands(why.verdict)}</p>
+          <p class="why-verdict text-lg">{withCommands(why.verdict)}</p>
           {why.notes.map((note) => (
             <p key={note}>{withCommands(note)}</p>
           ))}

@@ -4,6 +4,7 @@
  */
 import { computed, type ReadonlySignal, signal } from '@preact/signals';
 import type { Caller, CreatedSession } from '../../api/routes/session-routes.js';
+import { includesScope, type KeyScope } from '../../model/access/key-scopes.js';
 import { Api, ApiFailure } from '../api/api-client.js';
 
 type SessionState =
@@ -14,10 +15,6 @@ type SessionState =
   | { readonly phase: 'unreachable'; readonly problem: string }
   | { readonly phase: 'in'; readonly token: string; readonly caller: Caller };
 
-type Scope = Caller['scope'];
-
-/** The scopes. Each includes the scopes before it. */
-const SCOPES: readonly Scope[] = ['PUBLIC', 'READ', 'PLAN', 'OPERATE', 'CONFIGURE', 'SECRETS', 'ALL'];
 const SIGNED_OUT = 'You are signed out.';
 const STORED_AS = 'drover-session';
 const SESSION_TOKEN = /^drvs_/;
@@ -48,9 +45,9 @@ export class Session {
    * Whether the scope of the key includes this scope. The page hides what the server would refuse; the server
    * decides. Reads a signal, so call it in a render or an effect.
    */
-  can(scope: Scope): boolean {
+  can(scope: KeyScope): boolean {
     const caller = this.caller.value;
-    return caller !== null && SCOPES.indexOf(caller.scope) >= SCOPES.indexOf(scope);
+    return caller !== null && includesScope(caller.scope, scope);
   }
 
   /**

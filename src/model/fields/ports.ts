@@ -24,7 +24,7 @@ const portNameSchema = z
 
 /** Exactly one of a range, `sameAs` and `next`. */
 const wantedPortSchema = z
-  .strictObject({
+  .object({
     min: portSchema.optional(),
     max: portSchema.optional(),
     sameAs: z.literal(MAIN).optional(),

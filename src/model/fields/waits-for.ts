@@ -6,7 +6,7 @@ import { nameSchema } from '../names.js';
 const untilSchema = z.enum(['ready', 'finished', 'started']);
 type Until = z.output<typeof untilSchema>;
 
-const waitSchema = z.strictObject({
+const waitSchema = z.object({
   configuration: nameSchema.describe('the configuration that is waited for'),
   until: untilSchema.default('ready').describe('what one of its instances must be, or have done'),
 });

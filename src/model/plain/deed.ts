@@ -9,6 +9,7 @@ const VERBS: Readonly<Record<string, string>> = {
 };
 const PASTS: Readonly<Record<string, string>> = {
   ...{ stop: 'stopped', skip: 'skipped', run: 'ran', send: 'sent', write: 'wrote', reset: 'reset' },
+  ...{ freeze: 'froze', unfreeze: 'unfroze' },
 };
 /** The routes whose subject ends with the verb. */
 const CHOSEN = /\/(?:lifecycle|:action)$/;

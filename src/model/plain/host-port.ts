@@ -12,6 +12,11 @@ export function hostPort(host: string, port: number): string {
   return `${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
+/** True for a host that is always this machine. */
+export function isLoopback(host: string): boolean {
+  return /^(?:127(?:\.\d+){3}|::1|(?:.+\.)?localhost\.?)$/i.test(host);
+}
+
 /** Undefined: the text has another form. */
 export function parseHostPort(text: string): HostPort | undefined {
   const [, ipv6, name, digits] = FORM.exec(text) ?? [];

@@ -32,6 +32,9 @@ export const pastContentSchema = keptContentSchema.omit({ end: true }).extend({
       'when the content was replaced, in Unix milliseconds; null: it is the present content of the file',
     ),
   isInForce: z.boolean().describe('true: new instances are made from this content'),
+  isRollbackTarget: z
+    .boolean()
+    .describe('true: a rollback that names no content goes back to this one, the last that was good'),
   instances: z.int().describe('how many instances have this content now'),
 });
 export type PastContent = z.output<typeof pastContentSchema>;
@@ -59,7 +62,7 @@ export function configurationHistory(needs: Reads, name: string): PastContent[] 
   const current = rollout === undefined ? contents.at(-1)?.revision : revisionForNew(rollout);
   const inForce = contents.findLast(({ revision }) => revision === current);
   const counts = needs.instanceRevisions.of(name);
-  return contents
+  const shown = contents
     .map((content) => {
       const { end, ...rest } = content;
       const isInForce = content === inForce;
@@ -72,6 +75,33 @@ export function configurationHistory(needs: Reads, name: string): PastContent[] 
       };
     })
     .toReversed();
+  const target = rollbackTarget(shown, rollout);
+  return shown.map((content) => ({ ...content, isRollbackTarget: content === target }));
+}
+
+/**
+ * The content that a rollback goes back to: the last good one before the content of the file. It is in force already when
+ * a rollout failed. After a rollback by a person it is the content before the one in force. A content that failed is never
+ * chosen.
+ */
+function rollbackTarget<T extends Omit<PastContent, 'isRollbackTarget'>>(
+  contents: readonly T[],
+  rollout: RolloutRecord | undefined,
+): T | undefined {
+  const newest = contents[0]?.revision;
+  const now = contents.find(({ isInForce }) => isInForce) ?? contents[0];
+  const { state, reason, from = null, to } = rollout ?? {};
+  const isBack = reason === 'rollback-failed' || (reason === 'rollback' && state === 'rolled-back');
+  const good = state === 'complete' && to !== newest ? to : from;
+  const lastGood = contents.find(({ revision }) => !isBack && revision === good && revision !== newest);
+  return (
+    lastGood ??
+    contents.find((one) => one.number < (now?.number ?? 0) && one.revision !== now?.revision && !isBad(one))
+  );
+}
+
+function isBad({ outcome }: Pick<PastContent, 'outcome'>): boolean {
+  return outcome === 'failed' || outcome === 'rolled-back';
 }
 
 /**

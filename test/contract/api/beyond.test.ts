@@ -477,6 +477,29 @@ describe('Rollouts and history', () => {
     expect((await world.call('POST /configurations/lobby/schedules/yearly/burn')).status).toBe(400);
   });
 
+  it('POST /configurations/{name}/freeze: 200, how it is frozen; then changes are 409; 404 without it', async () => {
+    await scheduled();
+    const freeze = (name: string, body: object) =>
+      world.call(`POST /configurations/${name}/freeze`, { body });
+    const { status, json } = await freeze('lobby', { until: '2h', reason: 'cup' });
+    expect([status, json]).toMatchObject([200, { name: 'lobby', frozen: { by: 'boss', reason: 'cup' } }]);
+    const refused = await world.call('PUT /configurations/lobby', { body: { command: 'x' } });
+    expect([refused.status, refused.json]).toMatchObject([409, { code: 'DRV_CONFIGURATION_FROZEN' }]);
+    expect((await world.call('DELETE /configurations/lobby')).status).toBe(409);
+    expect((await freeze('lobby', { until: 'soon' })).status).toBe(400);
+    expect((await freeze('nope', {})).status).toBe(404);
+  });
+
+  it('DELETE /configurations/{name}/freeze: 200, frozen is null; repeatable', async () => {
+    await scheduled();
+    await world.call('POST /configurations/lobby/freeze', { body: {} });
+    for (const _time of [1, 2])
+      expect(await world.call('DELETE /configurations/lobby/freeze')).toMatchObject({
+        status: 200,
+        json: { name: 'lobby', frozen: null },
+      });
+  });
+
   it('POST /rollouts/{name}/pause: 200, the rollout; repeatable; 409 when it has ended', async () => {
     await rollout({ state: 'awaiting-promotion', isPromoted: false });
     const first = await world.call('POST /rollouts/lobby/pause');

@@ -2,12 +2,15 @@
  * How each screen looks: not wider than the window, nothing serious for axe, at a desk and on a phone, light and dark.
  * `npm run screenshots` keeps what it sees. Needs `npm run build`.
  */
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { expectAccessible } from '../../support/dashboard/accessibility.js';
 import { CHROMIUM } from '../../support/dashboard/browser.js';
 import type { DashboardPage } from '../../support/dashboard/dashboard-page.js';
 import { everyScreen, SIZES, THEMES } from '../../support/dashboard/every-screen.js';
 import { type SharedDashboard, shareDashboard } from '../../support/dashboard/shared-dashboard.js';
+
+// One test looks at all screens twice.
+vi.setConfig({ testTimeout: 900_000 });
 
 /** Fits no node: so many rows without a process. */
 const HUGE = { command: 'true', ramMB: 16_000_000, minimumServiceCount: 300 };

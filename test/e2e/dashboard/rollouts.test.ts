@@ -72,7 +72,20 @@ describe.skipIf(CHROMIUM === undefined)('rollouts in Chromium (skipped where the
     await panel.getByText('Failed', { exact: true }).waitFor();
     await panel.getByText(/no new instance became good within 1 s/).waitFor();
     await panel.getByText('New instances get the former content', { exact: false }).waitFor();
+    const cells = panel.getByRole('list', { name: 'Instances of the rollout' }).getByRole('link');
+    // The instance of the former content is not new, and the one that failed is not healthy.
+    await expect.poll(() => cells.allInnerTexts().then((all) => all.map((one) => one.trim())[0])).toBe('old');
+    expect((await cells.allInnerTexts()).join(' ')).not.toContain('healthy');
     await lookAt(dashboard, 'rollout-failed');
+    await panel.getByRole('link', { name: 'Roll back' }).click();
+    await page.getByRole('row').filter({ hasText: 'In force' }).waitFor();
+    // Only the good content can be gone back to: that of the file has "Try again".
+    expect(await page.getByRole('button', { name: 'Roll back to this' }).count()).toBe(1);
+    await lookAt(dashboard, 'rollout-failed-history');
+    await rowsWith(page, 'In force').getByRole('button', { name: 'Roll back to this' }).click();
+    await page.getByRole('dialog', { name: 'Roll arena back to content' }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('link', { name: 'State', exact: true }).click();
 
     const reader = await shared.open();
     await reader.signIn(await makeKey('READ'));

@@ -76,6 +76,7 @@ PLAN POST /plan filtered
 OPERATE GET /instances/:id/attach instance
 OPERATE POST /cluster/left-directories/:id/adopt filtered
 OPERATE POST /instances filtered
+OPERATE DELETE /configurations/:name/freeze configuration
 OPERATE DELETE /instances/:id instance
 OPERATE PATCH /instances/:id/lifecycle bad-instance
 OPERATE POST /instances/:id/command instance
@@ -85,6 +86,7 @@ OPERATE POST /instances/:id/stop instance
 OPERATE POST /instances/:id/update instance
 OPERATE PUT /instances/:id/state instance
 OPERATE POST /configurations/:name/restart configuration
+OPERATE POST /configurations/:name/freeze configuration
 OPERATE POST /configurations/:name/schedules/:schedule/:action configuration
 OPERATE POST /configurations/:name/rollback configuration
 OPERATE POST /configurations/:name/run configuration

@@ -373,6 +373,19 @@ describe('validate', () => {
     });
   });
 
+  it('refuses those that wait for themselves, over each other too', async () => {
+    const waits = (name: string, configuration: string) =>
+      write(`${name}.json`, { command: 'run', waitsFor: [{ configuration }] });
+    const files = [waits('a', 'b'), waits('b', 'a'), waits('c', 'elsewhere')];
+    expect(await runInProcess(['validate', ...files])).toMatchObject({
+      code: 1,
+      out: expect.stringMatching(
+        /a\.json: waitsFor: goes in a circle: a -> b -> a.*\n.*b\.json: .*b -> a -> b/,
+      ),
+      err: ['1 of 3 configurations are valid'],
+    });
+  });
+
   it('takes unknown fields for errors with --strict, as plan and apply do, and files without -f', async () => {
     const good = write('good.json', { $schema: 'x', command: 'run' });
     const bad = write(

@@ -49,6 +49,30 @@ it('shows what would be done, and does it with --yes', async () => {
   expect(world.audit.map(({ subject }) => subject)).toContain('instance restart --group games');
 });
 
+it('stops those that wait for others first, and the others when these have stopped', async () => {
+  await world.configure('db', { minimumServiceCount: 1, static: true });
+  await world.configure('shop', {
+    minimumServiceCount: 1,
+    static: true,
+    waitsFor: [{ configuration: 'db' }],
+  });
+  const shop = { minimumServiceCount: 1, static: true, waitsFor: [{ configuration: 'shop' }] } as const;
+  await world.configure('face', shop);
+  const order: string[] = [];
+  for (const name of ['db', 'shop', 'face']) await world.untilOnline(name, 1);
+  const ending = new AbortController();
+  world.plane.master.state.instances.onChange((_id, after) => {
+    const { configurationName, desired, status } = after?.value ?? {};
+    const word = status?.state === 'STOPPED' ? 'stopped' : desired?.goal === 'stop' ? 'asked' : undefined;
+    const line = `${configurationName} ${word}`;
+    if (word !== undefined && !order.includes(line)) order.push(line);
+  }, ending.signal);
+  const said = await world.run('instance stop --all --yes');
+  ending.abort();
+  expect(said.trim().split('\n')).toHaveLength(3);
+  expect(order.slice(0, 5)).toEqual(['face asked', 'face stopped', 'shop asked', 'shop stopped', 'db asked']);
+});
+
 it('takes several ids, all of a configuration, of a node, and all', async () => {
   const { lobby, arena, redis } = await services();
   await world.run(`instance stop ${arena} ${redis} --yes`);

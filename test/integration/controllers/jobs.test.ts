@@ -1,6 +1,6 @@
 /** Jobs over a real master with a wrapper, fake runtimes and a virtual clock. */
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import type { ConfigurationInput } from '../../../src/model/configuration.js';
+import { type ConfigurationInput, configurationSchema } from '../../../src/model/configuration.js';
 import { entryOf } from '../../../src/model/schedule.js';
 import { ControlPlane, type TestNode } from '../../support/control-plane/control-plane.js';
 import { FakeClock } from '../../support/fake-clock.js';
@@ -108,6 +108,41 @@ it('ends a run at its time-out, by the ladder of stops, and keeps it to be read'
   });
   await clock.advance(5 * MINUTE);
   expect(recordOf(id)).toBeDefined();
+});
+
+it('tries a run again as often as its job says, then it has ended', async () => {
+  await put({ restartPolicy: 'on-failure', job: { retries: 2 } });
+  const { id } = await plane.master
+    .led()
+    .controllers.creations.create('report', { parameters: {}, key: 'two' });
+  for (const number of [1, 2, 3]) {
+    await clock.advance(MINUTE - 1000);
+    expect(recordOf(id)?.status.state).toBe('ONLINE');
+    alpha.runtime.end(id, { code: 7, signal: null });
+    await clock.advance(1000);
+    expect(recordOf(id)?.status.restarts).toBe(Math.min(number, 2));
+  }
+  await clock.advance(10 * MINUTE);
+  const message = 'exited with code 7; its 2 retries are used up';
+  expect(recordOf(id)?.status).toMatchObject({ state: 'STOPPED', restarts: 2, exitCode: 7, message });
+});
+
+it('takes the values alone that its parameters allow', async () => {
+  const parameters = { FORMAT: { default: 'text', values: ['text', 'csv-*'] } };
+  await put({ job: { parameters } });
+  const { creations } = plane.master.led().controllers;
+  const made = await creations.create('report', { parameters: { FORMAT: 'csv-7' } });
+  expect(recordOf(made.id)?.job?.parameters).toEqual({ FORMAT: 'csv-7' });
+  await expect(creations.create('report', { parameters: { FORMAT: 'pdf' } })).rejects.toMatchObject({
+    code: 'DRV_REQUEST_INVALID',
+    message: 'parameters.FORMAT: must be one of text, csv-*',
+  });
+  const faultOf = (job: object): string | undefined =>
+    configurationSchema.safeParse({
+      ...{ name: 'report', command: 'run', minimumServiceCount: 0, restartPolicy: 'never', job },
+    }).error?.issues[0]?.message;
+  expect(faultOf({ parameters: { A: { default: 'b', values: ['c'] } } })).toBe('must be one of "values"');
+  expect(faultOf({ retries: 2 })).toBe('has no effect unless restartPolicy is "on-failure"');
 });
 
 it('keeps the last ten runs', async () => {

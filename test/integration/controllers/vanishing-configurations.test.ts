@@ -33,6 +33,7 @@ beforeEach(async () => {
   follower = new ConfigurationFollower({
     ...{ source, store, metrics, clock, logger, configurations: edited.configurations },
     overrides: edited.overrides,
+    timetables: edited.timetables,
     door: { write: async (edits) => store.transact(await transactionOf(edits, 'master', edited)) },
     bases: new Bases({ path: join(directory, 'bases'), store, logger }),
     random: () => 0.5,

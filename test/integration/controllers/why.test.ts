@@ -8,7 +8,7 @@ import {
   type InstanceExplanation,
   instanceExplanationSchema,
 } from '../../../src/explain/explanation.js';
-import { renderConfigurationExplanation, renderInstanceExplanation } from '../../../src/explain/render.js';
+import { renderConfigurationExplanation, renderInstanceExplanation } from '../../../src/command-tree/explanation-text.js';
 import type { ConfigurationFileError } from '../../../src/model/configuration.js';
 import { DroverError } from '../../../src/model/errors.js';
 import { toInstanceInfo } from '../../../src/model/instance.js';
@@ -226,7 +226,7 @@ describe('why', () => {
       reason: 'exited',
       message: expect.stringMatching(/but nothing of it runs: it has ended$/),
     });
-    expect(said(await whyOne())).toContain('has ended, and restartPolicy does not start it again');
+    expect(said(await whyOne())).toContain('has failed, and restartPolicy does not start it again');
     expect((await whyAll()).online).toBe(0);
     await plane.putConfiguration({ ...LOBBY, name: 'huge', nodes: ['nowhere'] });
     await settle();

@@ -46,14 +46,18 @@ export class SoleMaster implements MasterRole {
           return undefined;
         }),
     });
-    const { configurations, histories, overrides, rollouts } = this.master.state;
+    const { configurations, histories, overrides, rollouts, timetables } = this.master.state;
     const { logger } = options;
-    const edited = { store, clock: life.clock, configurations, histories, overrides, rollouts, logger };
+    const edited = {
+      ...{ store, clock: life.clock, configurations, histories, overrides, rollouts },
+      ...{ timetables, logger },
+    };
     this.#follower = new ConfigurationFollower({
       ...options,
       source: this.#files,
       configurations,
       overrides,
+      timetables,
       store,
       door: { write: async (edits) => store.transact(await transactionOf(edits, machine.nodeId, edited)) },
       bases: {

@@ -137,7 +137,7 @@ export class ElectedMaster implements MasterRole {
     const { files, machine, life, logger } = this.#place;
     const { store, master } = this.#opened ?? {};
     if (store === undefined || master === undefined) return;
-    const { configurations, histories, overrides, rollouts } = master.state;
+    const { configurations, histories, overrides, rollouts, timetables } = master.state;
     const edits: RecordEdit[] = [];
     const origins = new ContentOrigins('/simulated', { info: () => undefined });
     for (const [name, configuration] of files) {
@@ -152,7 +152,7 @@ export class ElectedMaster implements MasterRole {
       if (!files.has(name)) edits.push({ do: 'remove', name, expectedRevision: revision });
     if (edits.length === 0) return;
     const { clock } = life;
-    const state = { store, clock, configurations, histories, overrides, rollouts, logger };
+    const state = { store, clock, configurations, histories, overrides, rollouts, timetables, logger };
     await store.transact(await transactionOf(edits, machine.nodeId, state));
   }
 

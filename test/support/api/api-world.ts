@@ -437,9 +437,15 @@ export class ApiWorld {
   }
 
   #rolloutWrites(): RolloutWriter {
-    const { store, configurations, rollouts: mirror, clock } = this;
+    const { store, configurations, timetables, rollouts: mirror, clock } = this;
     const rolloutRecords = { store, mirror, keyOf: rolloutKey, turns: new KeyedTurns() };
-    return new RolloutWriter({ configurations, revisions: this.#revisions, rolloutRecords, clock });
+    return new RolloutWriter({
+      configurations,
+      timetables,
+      revisions: this.#revisions,
+      rolloutRecords,
+      clock,
+    });
   }
 
   #mirrors(): Pick<Mirror<unknown>, 'start' | 'stop'>[] {

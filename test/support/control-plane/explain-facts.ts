@@ -148,6 +148,7 @@ export function configurationFacts(fields: Partial<ConfigurationFacts> = {}): Co
     lastExits: [],
     rollout: undefined,
     schedules: [],
+    frozen: undefined,
     fileErrors: [],
     fileWarnings: [],
     overrides: [],

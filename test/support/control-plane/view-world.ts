@@ -96,12 +96,13 @@ class ViewMaster {
       write: (edits) => store.transact(cloneOperations(edits)),
     });
     const source = new DirectorySource({ nodeId, directory: this.directory, newest, logger, clock });
-    const { configurations, overrides } = state;
+    const { configurations, overrides, timetables } = state;
     const view = new ConfigurationFollower({
       source,
       localFiles: new LocalFiles(source),
       configurations,
       overrides,
+      timetables,
       store,
       door: {
         write: async (edits) => {
@@ -122,6 +123,7 @@ class ViewMaster {
       editor: view,
       configurations,
       overrides,
+      timetables,
       logger,
       clock,
     });

@@ -210,6 +210,9 @@ describe('an unknown word', () => {
     ['config get lobby', "unknown command 'config get'. Did you mean config show?"],
     ['instance lst', "unknown command 'instance lst'. Did you mean instance list?"],
     ['drain ams-1', "unknown command 'drain'. Did you mean cluster drain?"],
+    ['why lobby', "unknown command 'why'. Did you mean instance why or config why?"],
+    ['runs', "unknown command 'runs'. Did you mean instance list?"],
+    ['job list', "unknown command 'job'. Did you mean config list?"],
     ['undo lobby', "unknown command 'undo'. Did you mean config rollback?"],
     ['xyzzy', 'unknown command \'xyzzy\': "help" lists all'],
   ])('names the nearest in meaning: %s', async (line, message) => {

@@ -33,6 +33,18 @@ describe('an unknown field', () => {
       { templateInstallationConfig: { allOf: [{ name: 'a', group: 'b', prioritty: 1 }] } },
       '8:5: templateInstallationConfig.allOf[0].prioritty: unknown field, has no effect; did you mean "priority"?',
     ],
+    [
+      { update: { strategy: 'rolling', maxSurg: 2 } },
+      '5:3: update.maxSurg: unknown field, has no effect; did you mean "maxSurge"?',
+    ],
+    [
+      { readiness: { logLine: 'x', timeout: 5 } },
+      '5:3: readiness.timeout: unknown field, has no effect',
+    ],
+    [
+      { minimumServiceCount: 0, restartPolicy: 'never', job: { parameters: { A: { usual: '1' } } } },
+      '8:5: job.parameters.A.usual: unknown field, has no effect',
+    ],
   ])('in %j is named with its place', (fields, warning) => {
     expect(warningsOf(fields)).toEqual([warning]);
   });

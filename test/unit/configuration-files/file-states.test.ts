@@ -20,6 +20,7 @@ interface World {
   readonly records?: readonly string[];
   readonly faults?: readonly ConfigurationFileError[];
   readonly heldBack?: Record<string, string>;
+  readonly frozen?: Record<string, string>;
   readonly conflicts?: Record<string, string>;
 }
 
@@ -38,7 +39,14 @@ function record(text: string): [string, { value: ConfigurationRecord }] {
 }
 
 /** `file name state: message`, with `*` where something is in force from the file. */
-function states({ files = {}, records = [], faults = [], heldBack = {}, conflicts = {} }: World): string[] {
+function states({
+  files = {},
+  records = [],
+  faults = [],
+  heldBack = {},
+  frozen = {},
+  conflicts = {},
+}: World): string[] {
   return statedFiles({
     nodeId: 'n1',
     files: new Map(Object.entries(files).map(([file, content]) => [file, reading(file, content)])),
@@ -48,6 +56,7 @@ function states({ files = {}, records = [], faults = [], heldBack = {}, conflict
     faults,
     waiting: new Set(records.filter((text) => text.endsWith(' waits')).map((text) => record(text)[0])),
     heldBack: new Map(Object.entries(heldBack)),
+    frozen: new Map(Object.entries(frozen)),
     conflicts: new Map(Object.entries(conflicts)),
   }).map(({ file, node, name, state, error, revision, removalWaits }) => {
     const place = error?.line == null ? '' : ` ${error.line}:${error.column}`;

@@ -58,6 +58,7 @@ function leaderWith(...names: readonly string[]) {
     },
     overrides: { get: () => undefined, setAside: new Map(), until },
     rollouts: { get: () => undefined, until },
+    timetables: { get: () => undefined, until },
     logger: { info: () => undefined },
   };
 }

@@ -10,6 +10,7 @@ import type { RecordEdit } from '../../../src/configuration-files/record-edits.j
 import { SettledFiles } from '../../../src/configuration-files/settled-files.js';
 import { ContentOrigins } from '../../../src/git/content-origins.js';
 import type { ConfigurationFileError, ConfigurationRecord } from '../../../src/model/configuration.js';
+import type { Timetable } from '../../../src/model/schedule.js';
 import type { Mirrored } from '../../../src/store/mirror.js';
 import { Metrics } from '../../../src/telemetry/metrics.js';
 import { FakeClock } from '../../support/fake-clock.js';
@@ -40,6 +41,12 @@ interface World {
   /** Names of what waits to be removed, and of what somebody asked to remove. */
   readonly waiting?: string[];
   readonly confirmed?: string[];
+  readonly frozen?: string[];
+}
+
+function frozenEntry(name: string): [string, Mirrored<Timetable>] {
+  const frozen = { by: 'ops', at: 1, until: null, reason: null };
+  return [name, { value: { entries: {}, frozen }, revision: 1 }];
 }
 
 const until = async (): Promise<void> => undefined;
@@ -58,7 +65,7 @@ class Master {
   #waiting: ReadonlySet<string>;
 
   constructor(world: World) {
-    const { files = {}, records = {}, suspects = [], isRead = true, waiting = [] } = world;
+    const { files = {}, records = {}, suspects = [], isRead = true, waiting = [], frozen = [] } = world;
     this.#world = world;
     this.#files = readings(files);
     this.#waiting = new Set(waiting);
@@ -82,6 +89,7 @@ class Master {
         setAside: new Map(),
         until,
       },
+      timetables: { isReady: true, entries: () => new Map(frozen.map(frozenEntry)).entries() },
       store: new MemoryStore(),
       door: { write: async (edits) => this.#take(edits) },
       logger,
@@ -193,6 +201,14 @@ function recordFrom(text: string): Mirrored<ConfigurationRecord> {
 }
 
 describe('the plan', () => {
+  test.each([
+    ['the edit of a file', { 'a.json': 'x:two' }],
+    ['the removal of a file', {}],
+    ['a file that moves', { 'b.json': 'x:one' }],
+  ])('of a frozen configuration leaves %s undone', (_name, files: Record<string, string>) =>
+    expect(plan({ files, records: { x: 'a.json x:one' }, frozen: ['x'] })).resolves.toEqual([]),
+  );
+
   test.each([
     ['is written anew by its file', { 'a.json': 'x:one' }, 'a.json', ['put x one from a.json over 9']],
     ['is written anew by another file', { 'b.json': 'x:one' }, null, ['put x one from b.json over 9']],

@@ -69,6 +69,16 @@ const moves = (...given: Parameters<typeof stepsOf>): string[] =>
 
 const STUCK = { ...FITS, obstacle: '0/1 nodes fit: 1 short of RAM' };
 
+describe('a frozen configuration', () => {
+  it('begins no rollout, and lets one that is under way go on', () => {
+    const ended = rolloutRecord({ state: 'complete', endedAt: 5, to: 'old' });
+    expect(stepsOf([old('a')], { rollout: ended, isNews: true })).toEqual(['rolling']);
+    expect(stepsOf([old('a')], { rollout: ended, isNews: true, isFrozen: true })).toEqual([]);
+    expect(stepsOf([old('a')], { rollout: undefined, isFrozen: true })).toEqual([]);
+    expect(stepsOf([old('a')], { isFrozen: true })).toEqual(stepsOf([old('a')]));
+  });
+});
+
 describe('the next move', () => {
   it.each<[string, Member[], Given, string[]]>([
     ['one beside the oldest that is free', [old('a2'), old('a1')], {}, ['create a1']],

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { plan, type ScheduleFacts, type ScheduleStep } from '../../../controllers/master/schedule/plan.js';
 import { configurationSchema } from '../../../src/model/configuration.js';
-import { type Entry, entryOf } from '../../../src/model/schedule.js';
+import { type Entry, entryOf, type Freeze } from '../../../src/model/schedule.js';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -13,9 +13,10 @@ const RULE = '0 4 * * * UTC';
 interface Given extends Partial<Omit<ScheduleFacts, 'schedules' | 'timetable'>> {
   readonly schedule?: object;
   readonly entry?: Partial<Entry>;
+  readonly frozen?: Partial<Freeze>;
 }
 
-function stepsAt(now: number, { schedule, entry, ...given }: Given = {}): string[] {
+function stepsAt(now: number, { schedule, entry, frozen, ...given }: Given = {}): string[] {
   const { schedules } = configurationSchema.parse({
     name: 'lobby',
     command: 'x',
@@ -23,7 +24,8 @@ function stepsAt(now: number, { schedule, entry, ...given }: Given = {}): string
     schedules: [{ name: 'nightly', cron: '0 4 * * *', do: 'restart', ...schedule }],
   });
   const known: Entry = { rule: RULE, seen: FOUR - 24 * HOUR, last: null, counts: {}, ...entry };
-  const timetable = { entries: { nightly: known } };
+  const freeze = { by: 'ann', at: 1, until: null, reason: null, ...frozen };
+  const timetable = { entries: { nightly: known }, ...(frozen && { frozen: freeze }) };
   const { steps, recheckInMs } = plan({ now, schedules, timetable, used: 0, generation: 3, ...given });
   return steps.length === 0 ? [`again in ${recheckInMs} ms`] : steps.slice(-1).map(textOf);
 }
@@ -154,6 +156,22 @@ describe('the plan of a schedule', () => {
   it('does nothing twice when the clock goes back, and counts anew after a clock that was years ahead', () => {
     expect(stepsAt(FOUR - HOUR, { entry: { seen: FOUR } })).toEqual(['again in 30000 ms']);
     expect(stepsAt(FOUR - 365 * 24 * HOUR, { entry: { seen: FOUR } })).toEqual(['seen 01T04:00']);
+  });
+
+  it('skips the due times of a freeze, and ends the freeze afterwards', () => {
+    expect(stepsAt(FOUR, { frozen: { reason: 'cup' } })).toEqual([
+      'skipped 01T04:00: frozen by ann: cup {"skipped":1}',
+    ]);
+    const schedule = { withinMinutes: 60, warn: { minutes: 5, command: 'say soon' } };
+    expect(stepsAt(FOUR - 5 * MINUTE, { schedule, frozen: {} })).toEqual(['again in 30000 ms']);
+    // No master ran at 04:00; the freeze ended at 04:10.
+    const until = FOUR + 10 * MINUTE;
+    expect(stepsAt(until + MINUTE, { schedule, frozen: { until } })).toEqual([
+      'skipped 01T04:00: frozen by ann until 2026-06-01 04:10:00Z {"skipped":1}',
+    ]);
+    expect(stepsAt(until, { entry: { seen: FOUR }, frozen: { until } })).toEqual(['thaw']);
+    expect(stepsAt(until - 1000, { entry: { seen: FOUR }, frozen: { until } })).toEqual(['again in 1000 ms']);
+    expect(stepsAt(FOUR, { schedule, frozen: { until: FOUR - 1 } })).toEqual(['act 01T04:00']);
   });
 
   it('forgets what the file no longer has', () => {

@@ -1,7 +1,7 @@
 /** Why a configuration is as it is: facts in, the explanation in words out. */
 import { describe, expect, it } from 'vitest';
 import { explainConfiguration } from '../../../src/explain/configuration.js';
-import type { ConfigurationFacts } from '../../../src/explain/facts.js';
+import type { ConfigurationFacts, InstanceFacts } from '../../../src/explain/facts.js';
 import { faultsOf } from '../../../src/explain/files.js';
 import {
   configurationFacts,
@@ -13,7 +13,7 @@ import {
   recordWith,
   serviceView,
 } from '../../support/control-plane/explain-facts.js';
-import { rolloutRecord } from '../../support/control-plane/records.js';
+import { configurationOf, rolloutRecord } from '../../support/control-plane/records.js';
 
 function tell(fields: Partial<ConfigurationFacts>): string[] {
   const { verdict, next, advice, notes, isSettled } = explainConfiguration(configurationFacts(fields), NOW);
@@ -33,6 +33,10 @@ const crashing = (id: string) =>
       description: down({ failuresInARow: 2, restarts: 1, retryInMs: 900, exits: [pastExit()] }),
     },
   });
+const END = {
+  ...{ instance: 'aaaaaa', configuration: 'lobby', node: 'alpha', revision: 'f00', players: null, lines: [] },
+  ...{ run: 1, at: NOW - 5000, code: 0, signal: null },
+};
 const FAULT = {
   file: 'lobby.json',
   name: 'lobby',
@@ -45,6 +49,44 @@ const FAULT = {
 describe('a configuration', () => {
   it('is told in one friendly line when all is well', () => {
     expect(tell({})).toEqual(['well: lobby is as it should be: 1 instance ONLINE, 1 asked for.']);
+  });
+
+  it('that is a job tells of its newest run, and calls no run unasked', () => {
+    const job = { parameters: {} };
+    const configuration = { ...configurationOf('lobby'), minimumServiceCount: 0, job };
+    const ended = (id: string, createdAt: number, exitCode: number) =>
+      instanceFacts({
+        record: recordWith(
+          { state: 'STOPPED', reason: 'exited', pid: null, exitCode },
+          { id, createdAt, job },
+        ),
+        answer: {
+          kind: 'answered',
+          description: down({ isFinished: true, exits: [pastExit({ code: exitCode })] }),
+        },
+      });
+    const told = (instances: InstanceFacts[]) =>
+      tell({
+        record: configurationRecord({ configuration }),
+        service: serviceView({ minimum: 0, counted: new Set() }),
+        instances,
+        instancesTotal: 2,
+        wanted: 0,
+        online: 0,
+        lastExits: [END],
+      });
+    const note = expect.stringMatching(/^note: \w+ exited with code 0 [^,]* ago$/);
+    expect(told([ended('aaaaaa', 1, 3), ended('bbbbbb', 2, 0)])).toEqual([
+      'well: lobby is a job, and no run is under way.',
+      'do: `drover run lobby` starts one.',
+      note,
+    ]);
+    expect(told([ended('aaaaaa', 1, 0), ended('bbbbbb', 2, 3)])).toEqual([
+      'not well: lobby is a job, and no run is under way: bbbbbb has failed, and restartPolicy does not start it again: its process exited with code 3.',
+      expect.stringMatching(/^next: /),
+      expect.stringMatching(/^do: /),
+      note,
+    ]);
   });
 
   it('is well without instances when none are asked for', () => {

@@ -32,6 +32,15 @@ const resting = recordWith(
   { state: 'STOPPED', reason: 'stopped', pid: null },
   { static: true, desired: stop },
 );
+const ended = { state: 'STOPPED', reason: 'exited', pid: null, endedAt: 9 } as const;
+/** The fields of a run of a job. */
+const run = (createdAt: number) => ({ createdAt, job: { parameters: {}, timeoutSeconds: 5 } });
+const failedRun = recordWith({ ...ended, exitCode: 3 }, run(1));
+const timedOut = recordWith(
+  { ...ended, reason: 'stopped', exitSignal: 'SIGTERM' },
+  { ...run(2), desired: { ...stop, stoppedBy: 'timeout' } },
+);
+const goodRun = recordWith({ ...ended, exitCode: 0 }, run(3));
 const COUNTS = { total: 7, updated: 3, good: 3, outdated: 4, waiting: 0 };
 
 function health(
@@ -45,7 +54,7 @@ function health(
     minimum: 1,
     fault: undefined,
     rollout: rollout && rolloutRecord({ counts: COUNTS, ...rollout }),
-    oneOf: (word) => instances.find((one) => wordOf(one) === word),
+    instances: () => instances,
     ...facts,
   });
 }
@@ -64,6 +73,24 @@ describe('the health of a configuration', () => {
     ['healthy, Healthy', told([], { minimum: 0 })],
     ['finished, Finished: exited with code 0', told([finished])],
     ['finished, Stopped: stopped on request', told([resting])],
+    ['failing, Failed: k3x9p2 exited with code 3', told([failedRun], { minimum: 0 })],
+    ['failing, Timed out: k3x9p2 ended at its time-out of 5 s', told([timedOut, failedRun], { minimum: 0 })],
+    ['finished, Finished: exited with code 0', told([failedRun, timedOut, goodRun], { minimum: 0 })],
+    ['healthy, Healthy', told([failedRun, recordWith({}, run(4))], { minimum: 0 })],
+    ['failing, Failed: k3x9p2 was ended by SIGKILL', told([recordWith({ ...ended, exitSignal: 'SIGKILL' })])],
+    [
+      'below-minimum, Below minimum: 0 of 1 online: there is no configuration db',
+      told([
+        recordWith(
+          { state: 'CREATING', reason: 'waits-for', message: 'there is no configuration db', pid: null },
+          { placement: null },
+        ),
+      ]),
+    ],
+    [
+      'failing, Failing: k3x9p2 ended (not alive: no line for 5 s), 28 restarts: it is up again',
+      told([upForNow], { causeOf: () => 'not alive: no line for 5 s' }),
+    ],
     ['below-minimum, Below minimum: 1 of 2 online', told([online, starting], { minimum: 2 })],
     ['healthy, Healthy', told([online, starting])],
     ['failing, Failing: k3x9p2 exited with code 2, 28 restarts', told([looping, online])],

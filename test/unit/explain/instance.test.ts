@@ -154,6 +154,18 @@ describe('an instance that should run', () => {
       ],
     ],
     [
+      'its run failed',
+      {
+        record: recordWith({ state: 'STOPPED', reason: 'exited', pid: null, exitCode: 3 }),
+        ...isDown({ isFinished: true, exits: [pastExit({ code: 3 })] }),
+      },
+      [
+        'not well: has failed, and restartPolicy does not start it again: its process exited with code 3.',
+        'next: It stays so and keeps its slot: nothing is created in its place.',
+        `do: \`instance start ${ID}\` starts it anew, \`instance delete ${ID}\` removes it.`,
+      ],
+    ],
+    [
       'its restart policy did not start it again, and its node is away',
       { record: recordWith({ state: 'STOPPED', reason: 'exited', pid: null }), answer: AWAY },
       [

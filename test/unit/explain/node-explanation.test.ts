@@ -1,7 +1,7 @@
 /** Why a node is as it is: facts in, the explanation in words out. */
 import { describe, expect, it } from 'vitest';
 import { explainNode, type NodeFacts } from '../../../src/explain/node.js';
-import { renderNodeExplanation } from '../../../src/explain/render.js';
+import { renderNodeExplanation } from '../../../src/command-tree/explanation-text.js';
 import type { DrainProgress } from '../../../src/model/node-drain.js';
 import {
   contact,

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { explainConfiguration } from '../../../src/explain/configuration.js';
 import type { ConfigurationFacts, InstanceFacts } from '../../../src/explain/facts.js';
 import { explainInstance } from '../../../src/explain/instance.js';
-import { renderConfigurationExplanation, renderInstanceExplanation } from '../../../src/explain/render.js';
+import { renderConfigurationExplanation, renderInstanceExplanation } from '../../../src/command-tree/explanation-text.js';
 import {
   configurationFacts,
   configurationRecord,

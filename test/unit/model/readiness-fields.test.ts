@@ -47,7 +47,7 @@ describe('the fields of stop, restart, placement and readiness', () => {
     [{ placement: 'tight' }, 'placement: must be one of "spread", "pack"'],
     [{ readiness: {} }, 'readiness: must hold exactly one of logLine, tcpPort, httpGet'],
     [{ readiness: { logLine: 'a', tcpPort: 1 } }, 'readiness: must hold exactly one of'],
-    [{ readiness: { logline: 'a' } }, 'readiness.logline: unknown field; did you mean "logLine"?'],
+    [{ readiness: { logline: 'a' } }, 'readiness: must hold exactly one of logLine, tcpPort, httpGet'],
     [{ readiness: { logLine: ' ** ' } }, 'readiness.logLine: must hold more than "*" and spaces'],
     [{ readiness: { logLine: 'a\u001bb' } }, 'readiness.logLine: must be one line'],
     [{ readiness: { logLine: 'a'.repeat(201) } }, 'readiness.logLine: must be a text of 1 to 200'],

@@ -9,8 +9,8 @@ import {
   toInstanceInfo,
 } from '../../../model/instance.js';
 import type { RouteNeeds } from '../../dependencies.js';
-import { defineRoute } from '../../http/route.js';
-import { instanceParams } from './instance-schemas.js';
+import { defineRoute, jsonAnswer } from '../../http/route.js';
+import { ofInstance } from '../subjects.js';
 
 /** As many digits of a digest tell versions of a template apart. */
 const SHORT_DIGEST = 12;
@@ -59,16 +59,11 @@ export const instanceDetailsSchema = instanceInfoSchema.extend({
 });
 export type InstanceDetails = z.output<typeof instanceDetailsSchema>;
 
-export const instanceDetailsRoute = defineRoute({
-  path: '/instances/:id/details',
+export const instanceDetailsRoute = defineRoute('GET', '/instances/:id/details', {
   scope: 'READ',
-  reach: 'instance',
+  ...ofInstance,
   summary: 'One instance with its desired state, its templates and its present usage.',
-  errors: ['DRV_INSTANCE_UNKNOWN'],
-  params: instanceParams,
-  answers: {
-    200: { description: 'everything that is known of the instance', schema: instanceDetailsSchema },
-  },
+  answers: jsonAnswer('everything that is known of the instance', instanceDetailsSchema),
   handle: ({ params }, needs) => detailsOf(needs.view.visible(params.id), needs),
 });
 

@@ -19,7 +19,8 @@ import type { LifecycleTarget, StateReport } from '../../../state/instance-chang
 import type { RouteNeeds } from '../../dependencies.js';
 import { accessOf, seesConfiguration } from '../../gate/auth.js';
 import { sendEncoded } from '../../http/json-reply.js';
-import { defineRoute, type Route } from '../../http/route.js';
+import { defineRoute, jsonAnswer, type Route } from '../../http/route.js';
+import { ofConfiguration, ofInstance } from '../subjects.js';
 import { instanceDetailsRoute } from './instance-details.js';
 import {
   createBody,
@@ -27,11 +28,9 @@ import {
   executeMessage,
   instanceList,
   instanceMessage,
-  instanceParams,
   lifecycleMessage,
   lifecycleQuery,
   NODE_ERRORS,
-  runParams,
   signalBody,
   signalMessage,
   stateBody,
@@ -40,17 +39,14 @@ import { logRoute } from './log-routes.js';
 import { updateRoute } from './update-route.js';
 
 export const instanceRoutes: readonly Route[] = [
-  defineRoute({
-    path: '/instances',
+  defineRoute('GET', '/instances', {
     scope: 'READ',
     reach: 'filtered',
     summary: 'All instances, oldest first.',
-    answers: { 200: { description: 'instances', schema: instanceList } },
+    answers: jsonAnswer('instances', instanceList),
     handle: ({ request }, { view }, reply) => sendEncoded(reply, view.list(accessOf(request))),
   }),
-  defineRoute({
-    method: 'POST',
-    path: '/instances',
+  defineRoute('POST', '/instances', {
     scope: 'OPERATE',
     reach: 'filtered',
     summary: 'Makes an instance of a configuration.',
@@ -69,14 +65,11 @@ export const instanceRoutes: readonly Route[] = [
       return toInstanceInfo(record);
     },
   }),
-  defineRoute({
-    method: 'POST',
-    path: '/configurations/:name/run',
+  defineRoute('POST', '/configurations/:name/run', {
     scope: 'OPERATE',
-    reach: 'configuration',
+    ...ofConfiguration,
     summary: 'Starts a run of a job; with a `key` of before, it answers with the run of before.',
-    errors: ['DRV_CONFIGURATION_UNKNOWN', 'DRV_STORE_WRITE_FAILED'],
-    params: runParams,
+    errors: ['DRV_STORE_WRITE_FAILED'],
     body: jobOrderSchema,
     answers: { 201: { description: 'the instance that is the run', schema: instanceInfoSchema } },
     handle: async ({ params: { name }, body, request }, { led }, reply) => {
@@ -86,14 +79,11 @@ export const instanceRoutes: readonly Route[] = [
       return toInstanceInfo(record);
     },
   }),
-  defineRoute({
-    path: '/instances/:id',
+  defineRoute('GET', '/instances/:id', {
     scope: 'READ',
-    reach: 'instance',
+    ...ofInstance,
     summary: 'One instance.',
-    errors: ['DRV_INSTANCE_UNKNOWN'],
-    params: instanceParams,
-    answers: { 200: { description: 'the instance', schema: instanceInfoSchema } },
+    answers: jsonAnswer('the instance', instanceInfoSchema),
     handle: ({ params }, { view }, reply) => {
       const text = view.get(params.id);
       if (text === undefined) throw unknownInstance(params.id);
@@ -101,18 +91,13 @@ export const instanceRoutes: readonly Route[] = [
     },
   }),
   instanceDetailsRoute,
-  defineRoute({
-    method: 'DELETE',
-    path: '/instances/:id',
+  defineRoute('DELETE', '/instances/:id', {
     scope: 'OPERATE',
-    reach: 'instance',
+    ...ofInstance,
     summary:
       'Removes an instance: its process is ended, and its working directory is removed unless it is static.',
-    errors: ['DRV_INSTANCE_UNKNOWN', 'DRV_STORE_WRITE_FAILED'],
-    params: instanceParams,
-    answers: {
-      200: { description: 'the instance is hidden at once; its node cleans up', schema: instanceMessage },
-    },
+    errors: ['DRV_STORE_WRITE_FAILED'],
+    answers: jsonAnswer('the instance is hidden at once; its node cleans up', instanceMessage),
     handle: async ({ params }, needs) => {
       const { id } = params;
       // Check that the instance exists. An instance whose record cannot be read is not in the view, but can still be
@@ -125,16 +110,13 @@ export const instanceRoutes: readonly Route[] = [
     },
   }),
   logRoute,
-  defineRoute({
-    method: 'PUT',
-    path: '/instances/:id/state',
+  defineRoute('PUT', '/instances/:id/state', {
     scope: 'instance-or-OPERATE',
-    reach: 'instance',
+    ...ofInstance,
     summary: 'Records what an app or tool reports of an instance.',
-    errors: ['DRV_INSTANCE_UNKNOWN', 'DRV_STORE_WRITE_FAILED'],
-    params: instanceParams,
+    errors: ['DRV_STORE_WRITE_FAILED'],
     body: stateBody,
-    answers: { 200: { description: 'the instance as recorded', schema: instanceInfoSchema } },
+    answers: jsonAnswer('the instance as recorded', instanceInfoSchema),
     handle: async ({ params, body, request }, { instanceWrites, view }) => {
       const { id, status } = view.visible(params.id);
       const { state, lastHeartbeat, players, maxPlayers, tps } = body;
@@ -144,16 +126,14 @@ export const instanceRoutes: readonly Route[] = [
       return toInstanceInfo(record);
     },
   }),
-  defineRoute({
-    method: 'PATCH',
-    path: '/instances/:id/lifecycle',
+  defineRoute('PATCH', '/instances/:id/lifecycle', {
     scope: 'OPERATE',
+    ...ofInstance,
     reach: 'bad-instance',
     summary: 'Starts, stops or restarts an instance; its record is kept.',
     errors: ['DRV_STORE_WRITE_FAILED'],
-    params: instanceParams,
     query: lifecycleQuery,
-    answers: { 200: { description: 'recorded', schema: lifecycleMessage } },
+    answers: jsonAnswer('recorded', lifecycleMessage),
     handle: async ({ params: { id }, query: { target } }, needs) => {
       if (!isInstanceId(id)) throw badRequest(unknownInstance(id));
       return changeLifecycle(needs, id, target).catch(asBadRequest(unknownInstance(id)));
@@ -161,17 +141,14 @@ export const instanceRoutes: readonly Route[] = [
   }),
   updateRoute,
   executeRoute('/instances/:id/execute', 'Writes a command to the standard input of the process.'),
-  defineRoute({
-    method: 'POST',
-    path: '/instances/:id/signal',
+  defineRoute('POST', '/instances/:id/signal', {
     scope: 'OPERATE',
-    reach: 'instance',
+    ...ofInstance,
     summary:
       'Sends a signal to the main process, or to all processes. What ends by it counts as ended by itself.',
     errors: ['DRV_INSTANCE_NOT_RUNNING', 'DRV_RUNTIME_UNAVAILABLE', ...NODE_ERRORS],
-    params: instanceParams,
     body: signalBody,
-    answers: { 200: { description: 'sent', schema: signalMessage } },
+    answers: jsonAnswer('sent', signalMessage),
     handle: async ({ params, body: { signal, all } }, { streams, view }) => {
       const record = view.visible(params.id);
       requireProcess(record, 'signals');
@@ -190,15 +167,12 @@ export const instanceRoutes: readonly Route[] = [
  * The API contract does not list them.
  */
 export const pluginRoutes: readonly Route[] = [
-  defineRoute({
-    method: 'POST',
-    path: '/instances/:id/stop',
+  defineRoute('POST', '/instances/:id/stop', {
     scope: 'OPERATE',
-    reach: 'instance',
+    ...ofInstance,
     summary: 'Another name for lifecycle with target stop, for existing plugins. Any body is ignored.',
-    errors: ['DRV_INSTANCE_UNKNOWN', 'DRV_STORE_WRITE_FAILED'],
-    params: instanceParams,
-    answers: { 200: { description: 'recorded', schema: lifecycleMessage } },
+    errors: ['DRV_STORE_WRITE_FAILED'],
+    answers: jsonAnswer('recorded', lifecycleMessage),
     handle: ({ params }, needs) => changeLifecycle(needs, needs.view.visible(params.id).id, 'stop'),
   }),
   executeRoute('/instances/:id/command', 'Another name for execute, for existing plugins.'),
@@ -206,16 +180,13 @@ export const pluginRoutes: readonly Route[] = [
 
 /** The route of `execute`, under the given path. */
 function executeRoute(path: string, summary: string): Route {
-  return defineRoute({
-    method: 'POST',
-    path,
+  return defineRoute('POST', path, {
     scope: 'OPERATE',
-    reach: 'instance',
+    ...ofInstance,
     summary,
     errors: ['DRV_INSTANCE_NOT_RUNNING', 'DRV_STDIN_FULL', ...NODE_ERRORS],
-    params: instanceParams,
     body: executeBody,
-    answers: { 200: { description: 'handed over', schema: executeMessage } },
+    answers: jsonAnswer('handed over', executeMessage),
     handle: async ({ params, body: { command } }, { streams, view }) => {
       const record = view.visible(params.id);
       requireProcess(record);

@@ -27,15 +27,7 @@ const reportedNumber = z
   .catch(undefined);
 
 /** The errors of every route that asks the node of an instance. */
-export const NODE_ERRORS = [
-  'DRV_INSTANCE_UNKNOWN',
-  'DRV_NODE_DISCONNECTED',
-  'DRV_CHANNEL_CALL_FAILED',
-] as const;
-
-export const instanceParams = z.object({ id: z.string().describe('instance id, 6 characters') });
-
-export const runParams = z.object({ name: z.string().describe('name of the configuration') });
+export const NODE_ERRORS = ['DRV_NODE_DISCONNECTED', 'DRV_CHANNEL_CALL_FAILED'] as const;
 
 export const createBody = z.object({
   configurationName: z.string().describe('name of an existing configuration'),

@@ -16,7 +16,7 @@ import {
 import { unknownConfiguration } from '../../../model/unknown.js';
 import type { RouteNeeds } from '../../dependencies.js';
 import { accessOf, seesConfiguration } from '../../gate/auth.js';
-import { defineRoute, type Route } from '../../http/route.js';
+import { defineRoute, jsonAnswer, type Route } from '../../http/route.js';
 
 type Request = Parameters<typeof seesConfiguration>[0];
 
@@ -35,19 +35,14 @@ const adoptBody = z.object({
 const directoryParams = z.object({ id: z.string().describe('name of the directory') });
 
 export const leftDirectoryRoutes: readonly Route[] = [
-  defineRoute({
-    path: '/cluster/left-directories',
+  defineRoute('GET', '/cluster/left-directories', {
     scope: 'READ',
     reach: 'filtered',
     summary: 'Directories of static instances that are gone, on all nodes.',
-    answers: {
-      200: { description: 'directories, and the nodes that did not answer', schema: leftDirectoriesSchema },
-    },
+    answers: jsonAnswer('directories, and the nodes that did not answer', leftDirectoriesSchema),
     handle: ({ request }, needs) => ask(needs, request),
   }),
-  defineRoute({
-    method: 'POST',
-    path: '/cluster/left-directories/:id/adopt',
+  defineRoute('POST', '/cluster/left-directories/:id/adopt', {
     scope: 'OPERATE',
     reach: 'filtered',
     summary:

@@ -5,8 +5,9 @@ import { MOST_FOUND, MOST_PATTERN_CHARS } from '../../../channel/services/log-se
 import { timestampsOf } from '../../../logs/line-times.js';
 import { shownInstanceId } from '../../../model/names.js';
 import { toPlainText } from '../../../telemetry/plain-text.js';
-import { defineRoute, flag, wholeNumber } from '../../http/route.js';
-import { instanceParams, logsQuery, NODE_ERRORS } from './instance-schemas.js';
+import { defineRoute, flag, jsonAnswer, wholeNumber } from '../../http/route.js';
+import { ofInstance } from '../subjects.js';
+import { logsQuery, NODE_ERRORS } from './instance-schemas.js';
 
 const lineNumber = z.int();
 
@@ -34,15 +35,13 @@ export const instanceLogSchema = z.object({
 });
 export type InstanceLog = z.output<typeof instanceLogSchema>;
 
-export const logRoute = defineRoute({
-  path: '/instances/:id/logs',
+export const logRoute = defineRoute('GET', '/instances/:id/logs', {
   scope: 'READ',
-  reach: 'instance',
+  ...ofInstance,
   summary: 'The last lines of the output, or of a part of it.',
   errors: ['DRV_NOT_IMPLEMENTED', 'DRV_RUN_UNKNOWN', ...NODE_ERRORS],
-  params: instanceParams,
   query: logsQuery,
-  answers: { 200: { description: 'lines, oldest first', schema: instanceLogSchema } },
+  answers: jsonAnswer('lines, oldest first', instanceLogSchema),
   handle: async ({ params, query }, { streams, view }): Promise<InstanceLog> => {
     const record = query.removed === 'true' ? view.withLog(params.id) : view.visible(params.id);
     const { lines: most, since, until } = query;
@@ -98,15 +97,13 @@ const foundSchema = z.object({
 });
 export type FoundInLog = z.output<typeof foundSchema>;
 
-export const logSearchRoute = defineRoute({
-  path: '/instances/:id/logs/search',
+export const logSearchRoute = defineRoute('GET', '/instances/:id/logs/search', {
   scope: 'READ',
-  reach: 'instance',
+  ...ofInstance,
   summary: 'Searches the log of an instance from its end, a part with each call.',
   errors: ['DRV_LOG_SEARCH_LIMIT', 'DRV_NOT_IMPLEMENTED', ...NODE_ERRORS],
-  params: instanceParams,
   query: searchQuery,
-  answers: { 200: { description: 'lines', schema: foundSchema } },
+  answers: jsonAnswer('lines', foundSchema),
   handle: async ({ params, query }, { streams, view }) => {
     const { q: pattern, before, limit } = query;
     const ignoreCase = query.ignoreCase === 'true';

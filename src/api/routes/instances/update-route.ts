@@ -5,8 +5,8 @@ import type { InstanceRecord } from '../../../model/instance.js';
 import { shownInstanceId } from '../../../model/names.js';
 import { unknownInstance } from '../../../model/unknown.js';
 import { countText } from '../../../model/words.js';
-import { defineRoute } from '../../http/route.js';
-import { instanceParams } from './instance-schemas.js';
+import { defineRoute, jsonAnswer } from '../../http/route.js';
+import { ofInstance } from '../subjects.js';
 
 const updateBodySchema = z.object({
   waitForPlayers: z
@@ -29,22 +29,14 @@ const updatedInstanceSchema = z.object({
 });
 export type UpdatedInstance = z.output<typeof updatedInstanceSchema>;
 
-export const updateRoute = defineRoute({
-  method: 'POST',
-  path: '/instances/:id/update',
+export const updateRoute = defineRoute('POST', '/instances/:id/update', {
   scope: 'OPERATE',
-  reach: 'instance',
+  ...ofInstance,
   summary:
     'Gives an instance the content in force, in place: same id, node and directory. A running instance is restarted.',
-  errors: [
-    'DRV_INSTANCE_UNKNOWN',
-    'DRV_CONFIGURATION_UNKNOWN',
-    'DRV_UPDATE_REFUSED',
-    'DRV_STORE_WRITE_FAILED',
-  ],
-  params: instanceParams,
+  errors: ['DRV_CONFIGURATION_UNKNOWN', 'DRV_UPDATE_REFUSED', 'DRV_STORE_WRITE_FAILED'],
   body: updateBodySchema,
-  answers: { 200: { description: 'recorded', schema: updatedInstanceSchema } },
+  answers: jsonAnswer('recorded', updatedInstanceSchema),
   handle: async ({ params: { id }, body }, { instances, led }) => {
     const before = instances.get(id)?.value;
     if (before === undefined || before.desired.goal === 'remove') throw unknownInstance(id);

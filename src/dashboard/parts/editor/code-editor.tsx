@@ -48,7 +48,7 @@ export function Difference({ before, after, ...options }: DifferenceProps) {
 
 function EditorPlace({ element, state }: Omit<ReturnType<typeof useEditor>, 'view'>) {
   return (
-    <div class="editor" ref={element}>
+    <div class="editor d-flex min-w-0" ref={element}>
       {state === 'loading' && <p class="quiet editor-note">{parts.loading}</p>}
       {state === 'failed' && <Failure error={parts.editorFailed} onRetry={() => location.reload()} />}
     </div>

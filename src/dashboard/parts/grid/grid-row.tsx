@@ -50,7 +50,7 @@ export function GridRow<T>(props: GridRowProps<T>) {
   const slot = grid.rows.at(row.place);
   if (slot === undefined) return null;
   const isChosen = grid.selection?.keys.has(slot.key) === true;
-  const line = props.isPhone ? '' : (grid.lineOf?.(slot.entry) ?? '');
+  const line = props.isPhone ? null : lineOf(grid, slot.entry);
   return (
     <RowFrame {...props} extra={isChosen ? 'grid-chosen' : ''} isChosen={isChosen}>
       {grid.selection !== undefined && (
@@ -65,8 +65,8 @@ export function GridRow<T>(props: GridRowProps<T>) {
       ) : (
         <DeskCells grid={grid} entry={slot.entry} />
       )}
-      {line !== '' && (
-        <div class="cut grid-note" role="gridcell" title={line}>
+      {line !== null && (
+        <div class="cut grid-note" role="gridcell">
           {line}
         </div>
       )}
@@ -139,11 +139,11 @@ function PhoneCells<T>({ grid, entry }: CellsProps<T>) {
   return (
     <>
       <div class="grid-cell" role="gridcell">
-        <div class="grid-line">
+        <div class="grid-line d-flex gap-2">
           {parts('first').map((column) => linked(column, entry, grid.hrefOf?.(entry)))}
         </div>
-        <div class="grid-line quiet">
-          {grid.lineOf?.(entry) ||
+        <div class="grid-line d-flex gap-2 quiet">
+          {lineOf(grid, entry) ??
             parts('second').map((column) => (
               <span key={column.label}>
                 {column.isNumber === true && `${column.label} `}
@@ -157,6 +157,12 @@ function PhoneCells<T>({ grid, entry }: CellsProps<T>) {
       </div>
     </>
   );
+}
+
+/** The second line of a row; null: it has none. */
+function lineOf<T>({ lineOf: textOf, showLine }: GridProps<T>, entry: T): ComponentChildren {
+  const line = textOf?.(entry) ?? '';
+  return line === '' ? null : (showLine?.(entry) ?? line);
 }
 
 function linked<T>(column: Column<T>, entry: T, href: string | undefined): ComponentChildren {

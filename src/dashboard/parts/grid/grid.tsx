@@ -30,6 +30,16 @@ export interface Column<T> {
   readonly linkOf?: (entry: T) => string | undefined;
 }
 
+/** Makes a column of these least px. */
+export function column<T>(
+  label: string,
+  width: number,
+  cell: Column<T>['cell'],
+  rest: Partial<Column<T>> = {},
+): Column<T> {
+  return { label, width, cell, ...rest };
+}
+
 /** The rows as `OrderedList` offers them; `listRows` wraps a plain list. */
 interface RowSource<T> {
   readonly count: number;
@@ -59,6 +69,8 @@ export interface GridProps<T> {
   readonly onToggleGroup?: (name: string) => void;
   /** The second line of a row, such as a message; '': the row has one line. */
   readonly lineOf?: (entry: T) => string;
+  /** The second line as it is shown, where it changes as time passes. Absent: as the text is. */
+  readonly showLine?: (entry: T) => ComponentChildren;
   /** Buttons at the end of the row under the pointer. */
   readonly actions?: (entry: T) => ComponentChildren;
   /** Words about a group, beside its name. */

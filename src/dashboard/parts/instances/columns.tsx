@@ -1,7 +1,10 @@
 /** The columns of the instances' table: what each shows, and how each sorts. */
 import type { InstanceInfo } from '../../../model/instance.js';
+import { countedDown } from '../../../model/plain/counted-down.js';
+import { runFailure } from '../../../model/plain/run-failure.js';
 import type { Topics } from '../../../watch-client/topics.js';
 import { hrefOf } from '../../router/place.js';
+import { useServices } from '../../services/services.js';
 import { addressOf, BYTES_IN_MB, count, megabytes, NOTHING } from '../amounts.js';
 import type { Column } from '../grid/grid.js';
 import { Bar } from '../meter.js';
@@ -37,7 +40,9 @@ const STATE_ORDER: Readonly<Record<InstanceInfo['state'], number>> = {
   STOPPED: 4,
 };
 
-function rankOf({ state, message }: InstanceInfo): number {
+function rankOf(instance: InstanceInfo): number {
+  const { state, message } = instance;
+  if (runFailure(instance) !== undefined) return STATE_ORDER.OFFLINE;
   return state === 'CREATING' && message !== null ? 1 : STATE_ORDER[state];
 }
 
@@ -108,6 +113,16 @@ export function instanceColumns(
     }),
     column('created', 120, ({ createdAt }) => <Time at={createdAt} />),
   ];
+}
+
+/** The message of an instance, with the time to its next start as it passes. */
+export function Message({ instance }: { readonly instance: InstanceInfo }) {
+  const { clock } = useServices();
+  const { message, lastHeartbeat } = instance;
+  // Only a message that counts down changes with the clock, and is drawn anew with it.
+  const isStill = message === null || countedDown(message, Number.POSITIVE_INFINITY) === message;
+  const shown = isStill ? messageOf(instance) : countedDown(message, clock.value - lastHeartbeat);
+  return <span title={shown}>{shown}</span>;
 }
 
 export function messageOf({ message, warning, outdated }: InstanceInfo): string {

@@ -6,6 +6,8 @@ import './table.css';
 
 export interface TableColumn<T> {
   readonly label: string;
+  /** The CSS class of its cells. */
+  readonly class?: string;
   readonly cell: (entry: T) => ComponentChildren;
 }
 
@@ -34,8 +36,8 @@ export function Table<T>({ label, columns, rows, keyOf, actions }: TableProps<T>
       <tbody>
         {rows.map((entry) => (
           <tr key={keyOf(entry)}>
-            {columns.map(({ label: word, cell }) => (
-              <td key={word} data-label={word}>
+            {columns.map(({ label: word, class: style, cell }) => (
+              <td key={word} class={style} data-label={word}>
                 {cell(entry)}
               </td>
             ))}

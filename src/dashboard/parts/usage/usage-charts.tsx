@@ -60,12 +60,7 @@ export function UsageCharts({ of = {}, isNarrow = false, range: first = '30m', a
   return (
     <div class={isNarrow ? 'columns usage-narrow' : 'columns'}>
       <div class="spread usage-head usage-wide">
-        <Select
-          label={text.range}
-          value={range}
-          options={RANGES.map((one) => ({ value: one, label: text.ranges[one] }))}
-          onChange={(value) => router.set({ range: value === first ? undefined : value })}
-        />
+        <Select name="range" label={text.range} options={Object.entries(text.ranges)} usual={first} />
         <span class="quiet">{text.restarts(starts)}</span>
       </div>
       {missing.length > 0 && (

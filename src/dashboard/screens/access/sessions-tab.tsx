@@ -1,4 +1,6 @@
 /** The live sessions: when each was used and when it ends. The session of this tab is marked. */
+
+import type { ListedKey } from '../../../api/routes/key-routes.js';
 import type { ListedSession } from '../../../api/routes/session-routes.js';
 import { apiPath } from '../../api/api-client.js';
 import { ConfirmButton } from '../../parts/dialog.js';
@@ -7,8 +9,17 @@ import { Badge } from '../../parts/state-badge.js';
 import { AskedTable, type TableColumn } from '../../parts/table/table.js';
 import { Time } from '../../parts/time.js';
 import { useGot, useServices } from '../../services/services.js';
-import { LAST_USE } from './last-use.js';
 import { text } from './text.js';
+
+/** When and from where a key or session was used last. */
+export const LAST_USE = {
+  label: text.lastUse,
+  cell: ({ lastUsedAt: at, lastUsedFrom: from }: Pick<ListedKey, 'lastUsedAt' | 'lastUsedFrom'>) => (
+    <span>
+      <Time at={at} /> {from !== null && <span class="quiet">{text.usedFrom(from)}</span>}
+    </span>
+  ),
+};
 
 const COLUMNS: readonly TableColumn<ListedSession>[] = [
   {

@@ -1,5 +1,6 @@
 /** The actions on a configuration. Each that ends something says what it will do before it does it. */
-import { useSignal } from '@preact/signals';
+import { signal, useSignal } from '@preact/signals';
+import { useMemo } from 'preact/hooks';
 import type { InstanceInfo } from '../../../model/instance.js';
 import { surplusOf } from '../../../model/plain/surplus.js';
 import type { ConfigurationContent } from '../../../operations/configuration-content.js';
@@ -17,19 +18,26 @@ import { text } from './text.js';
 interface ActionsProps {
   readonly rows: readonly ConfigurationRow[];
   readonly entry: Topics['configurations'];
+  readonly isFrozen: boolean;
 }
 
 const MOST_NAMES = 200;
 const MOST_INSTANCES = 100_000;
 
-export function Actions({ rows, entry }: ActionsProps) {
+export function Actions({ rows, entry, isFrozen }: ActionsProps) {
   const { api, router, session, toasts } = useServices();
   const { name, revision, file } = entry;
+  const isJob = entry.configuration.job !== undefined;
   const own = [...useEntries('instances').values()].filter((one) => one.configurationName === name);
   const more = own.length > MOST_NAMES ? [text.removedMore(own.length - MOST_NAMES)] : [];
   const names = [...own.slice(0, MOST_NAMES).map(({ id }) => id), ...more];
   const add = (): void =>
     void toasts.run(api.post('/instances', { body: { configurationName: name } }), () => text.added(name));
+  const freeze = (): void => {
+    const path = apiPath('configurations', name, 'freeze');
+    const asked = isFrozen ? api.delete(path) : api.post(path, { body: {} });
+    void toasts.run(asked, () => (isFrozen ? text.unfrozen(name) : text.isFrozen(name)));
+  };
   const restart = async (): Promise<void> => {
     await api.post(`${apiPath('configurations', name)}/restart`);
     toasts.done(text.restarted(name));
@@ -42,9 +50,15 @@ export function Actions({ rows, entry }: ActionsProps) {
   return (
     <>
       <ButtonLink href={hrefOf(['wall'], { configuration: name, view: 'one' })}>{text.log}</ButtonLink>
-      {session.can('OPERATE') && (
+      {session.can('OPERATE') && isJob && (
+        <DialogButton kind="main" dialog={(onClose) => <Run entry={entry} onClose={onClose} />}>
+          {text.run}
+        </DialogButton>
+      )}
+      {session.can('OPERATE') && !isJob && (
         <>
           <Button onPress={add}>{text.add}</Button>
+          <Button onPress={freeze}>{isFrozen ? text.unfreeze : text.freeze}</Button>
           <ConfirmButton
             title={text.restartTitle(name)}
             explanation={text.restartExplanation}
@@ -59,9 +73,11 @@ export function Actions({ rows, entry }: ActionsProps) {
           <DialogButton dialog={(onClose) => <CreateDialog rows={rows} copyOf={name} onClose={onClose} />}>
             {text.duplicate}
           </DialogButton>
-          <DialogButton dialog={(onClose) => <Scale entry={entry} own={own} onClose={onClose} />}>
-            {text.scale}
-          </DialogButton>
+          {!isJob && (
+            <DialogButton dialog={(onClose) => <Scale entry={entry} own={own} onClose={onClose} />}>
+              {text.scale}
+            </DialogButton>
+          )}
           <ConfirmButton
             title={text.removeTitle(name)}
             explanation={text.removeExplanation(own.length)}
@@ -73,6 +89,38 @@ export function Actions({ rows, entry }: ActionsProps) {
         </>
       )}
     </>
+  );
+}
+
+/** Asks for the parameters of a job, starts a run, and goes to its log. */
+function Run({ entry: { name, configuration }, onClose }: Pick<ScaleProps, 'entry' | 'onClose'>) {
+  const { api, router } = useServices();
+  const { parameters = {}, timeoutSeconds } = configuration.job ?? {};
+  const fieldOf = ([label, { default: usual }]: [string, { default?: string | undefined }]) => {
+    return { label, usual, value: signal(usual ?? '') };
+  };
+  const fields = useMemo(() => Object.entries(parameters).map(fieldOf), []);
+  const isMissing = ({ usual, value }: ReturnType<typeof fieldOf>) => usual === undefined && !value.value;
+  const run = async (): Promise<void> => {
+    const given = Object.fromEntries(fields.map(({ label, value }) => [label, value.value]));
+    const path = `${apiPath('configurations', name)}/run`;
+    const { id } = await api.post<InstanceInfo>(path, { body: { parameters: given } });
+    onClose();
+    router.go(['instances', id]);
+  };
+  return (
+    <FormDialog
+      title={text.runTitle(name)}
+      action={text.run}
+      isFaulty={fields.some(isMissing)}
+      onSubmit={run}
+      onClose={onClose}
+    >
+      <p>{text.runExplanation(timeoutSeconds)}</p>
+      {fields.map((field) => (
+        <TextInput key={field.label} {...field} fault={isMissing(field) ? text.runMissing : null} isMono />
+      ))}
+    </FormDialog>
   );
 }
 

@@ -51,9 +51,15 @@ function ConfigurationPage({ name, tab }: { readonly name: string; readonly tab:
     <Page
       title={title}
       about={
-        row === undefined ? <Badge tone="busy" label={text.isNew} /> : <HealthBadge health={row.health} />
+        row === undefined ? (
+          <Badge tone="busy" label={text.isNew} />
+        ) : (
+          <>
+            <HealthBadge health={row.health} /> {row.frozen && <Badge tone="still" label={text.frozen} />}
+          </>
+        )
       }
-      actions={row?.entry && <Actions entry={row.entry} rows={rows} />}
+      actions={row?.entry && <Actions entry={row.entry} rows={rows} isFrozen={row.frozen !== undefined} />}
     >
       {error !== null && <Failure error={error} onRetry={again} />}
       {row !== undefined && (

@@ -1,12 +1,12 @@
 /** A dialog that asks for the name of a new configuration and for its first content, and leads to the editor. */
 import { useSignal } from '@preact/signals';
+import { NAME } from '../../../model/plain/name.js';
 import { FormDialog } from '../../parts/dialog.js';
 import { Choice, TextInput } from '../../parts/form.js';
 import { useServices } from '../../services/services.js';
 import type { ConfigurationRow } from './rows.js';
 import { text } from './text.js';
 
-const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 const COPY = 'copy:';
 
 interface CreateProps {

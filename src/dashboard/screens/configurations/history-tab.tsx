@@ -40,7 +40,9 @@ interface HistoryTabProps {
 export function HistoryTab({ name, keys }: HistoryTabProps) {
   const { session } = useServices();
   const asked = useGot<PastContent[]>(apiPath('configurations', name, 'history'), keys);
-  const inForce = asked.value.value?.find(({ isInForce }) => isInForce);
+  const contents = asked.value.value ?? [];
+  const [newest] = contents;
+  const inForce = contents.find(({ isInForce }) => isInForce);
   return (
     <AskedTable
       asked={asked}
@@ -50,12 +52,16 @@ export function HistoryTab({ name, keys }: HistoryTabProps) {
       keyOf={({ number }) => String(number)}
       actions={(content) =>
         session.can('OPERATE') &&
+        newest !== undefined &&
         inForce !== undefined &&
-        content !== inForce && (
+        // The content of the file comes back with "Try again", and the one in force only after a failed rollout.
+        content !== newest &&
+        (content !== inForce || content.isRollbackTarget) && (
           <DialogButton
+            kind={content.isRollbackTarget ? 'main' : 'normal'}
             dialog={(onClose) => (
               <RollBack
-                {...{ name, from: inForce.number, to: content.number }}
+                {...{ name, content, from: (content === inForce ? newest : inForce).number }}
                 onDone={asked.again}
                 onClose={onClose}
               />
@@ -69,21 +75,22 @@ export function HistoryTab({ name, keys }: HistoryTabProps) {
   );
 }
 
-/** The numbers of the content in force and of the other one. */
+/** The numbers of the content that instances have, and of the one that they would get. */
 interface Pair {
   readonly name: string;
   readonly from: number;
   readonly to: number;
 }
 
-interface RollBackProps extends Pair {
+interface RollBackProps extends Pick<Pair, 'name' | 'from'> {
+  readonly content: PastContent;
   readonly onDone: () => void;
   readonly onClose: () => void;
 }
 
-function RollBack({ onDone, onClose, ...pair }: RollBackProps) {
+function RollBack({ name, from, content, onDone, onClose }: RollBackProps) {
   const { api, toasts } = useServices();
-  const { name, to } = pair;
+  const { number: to, outcome } = content;
   const reason = useSignal('');
   const rollBack = async (): Promise<void> => {
     const body = { to, reason: reason.value.trim() || undefined };
@@ -95,13 +102,14 @@ function RollBack({ onDone, onClose, ...pair }: RollBackProps) {
   return (
     <FormDialog title={text.title(name, to)} action={text.rollBack} onSubmit={rollBack} onClose={onClose}>
       <p>{text.plan(to)}</p>
-      <Difference {...pair} />
+      {(outcome === 'failed' || outcome === 'rolled-back') && <p>{text.wasNotGood}</p>}
+      <Difference {...{ name, from, to }} />
       <TextInput label={text.reason} value={reason} />
     </FormDialog>
   );
 }
 
-/** The fields that differ from what is in force. */
+/** The fields that differ. */
 function Difference({ name, from, to }: Pair) {
   const query = { from, to, values: true };
   const asked = useGot<ContentDiff>(apiPath('configurations', name, 'history', 'diff'), [], query);

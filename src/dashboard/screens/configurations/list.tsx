@@ -1,6 +1,6 @@
 /** The list of all configurations, the worst health first. */
 import { megabytes, NOTHING } from '../../parts/amounts.js';
-import type { Column } from '../../parts/grid/grid.js';
+import { type Column, column } from '../../parts/grid/grid.js';
 import { SearchedList } from '../../parts/grid/searched-list.js';
 import { HealthBadge } from '../../parts/state-badge.js';
 import { hrefOf } from '../../router/place.js';
@@ -11,36 +11,30 @@ import { text } from './text.js';
 import { useConfigurations } from './use-configurations.js';
 
 const COLUMNS: readonly Column<ConfigurationRow>[] = [
-  { label: text.name, width: 160, grow: 1, phone: 'first', cell: ({ name }) => <bdi>{name}</bdi> },
-  { label: text.state, width: 190, phone: 'second', cell: ({ health }) => <HealthBadge health={health} /> },
-  {
-    label: text.online,
-    width: 110,
-    isNumber: true,
-    phone: 'end',
-    cell: ({ entry, online }) =>
-      entry === null ? NOTHING : text.onlineOf(online, entry.configuration.minimumServiceCount),
-  },
-  {
-    label: text.ram,
-    width: 100,
-    isNumber: true,
-    cell: ({ entry }) => (entry === null ? NOTHING : megabytes(entry.configuration.ramMB)),
-  },
-  { label: text.runtime, width: 100, cell: ({ entry }) => entry?.configuration.runtime ?? NOTHING },
-  { label: text.file, width: 140, grow: 0.4, cell: ({ entry }) => <bdi>{entry?.file ?? NOTHING}</bdi> },
-  {
-    label: text.note,
-    width: 240,
-    grow: 3,
-    phone: 'second',
-    cell: ({ note }) => (
-      <bdi class="quiet" title={note}>
-        {note}
-      </bdi>
-    ),
-  },
+  column(text.name, 160, ({ name }) => <bdi>{name}</bdi>, { grow: 1, phone: 'first' }),
+  column(text.state, 190, ({ health }) => <HealthBadge health={health} />, { phone: 'second' }),
+  column(text.online, 110, onlineOf, { isNumber: true, phone: 'end' }),
+  column(text.ram, 100, ramOf, { isNumber: true }),
+  column(text.runtime, 100, ({ entry }) => entry?.configuration.runtime ?? NOTHING),
+  column(text.file, 140, ({ entry }) => <bdi>{entry?.file ?? NOTHING}</bdi>, { grow: 0.4 }),
+  column(text.note, 240, noteOf, { grow: 3, phone: 'second' }),
 ];
+
+function onlineOf({ entry, online }: ConfigurationRow): string {
+  return entry === null ? NOTHING : text.onlineOf(online, entry.configuration.minimumServiceCount);
+}
+
+function ramOf({ entry }: ConfigurationRow): string {
+  return entry === null ? NOTHING : megabytes(entry.configuration.ramMB);
+}
+
+function noteOf({ note }: ConfigurationRow) {
+  return (
+    <bdi class="quiet" title={note}>
+      {note}
+    </bdi>
+  );
+}
 
 export function ConfigurationList() {
   const { session } = useServices();

@@ -35,14 +35,18 @@ const CELL_TONES = { old: 'still', new: 'busy', good: 'good' } as const;
 
 /** The instances as cells: old ones, new ones, and those that are good. Each leads to its instance. */
 function Cells({ rollout }: RolloutProps) {
-  const { configurationName, from, to, isHeldBack, cause, counts, since } = rollout;
+  const { configurationName, from, to, isHeldBack, state, cause, counts, since } = rollout;
   const isRemade = cause === 'restart' || cause === 'templates';
-  let good = counts.good;
+  // A rollout that failed leaves the instances as they are: its own content is the new one, and none of it is healthy.
+  const isFailed = state === 'failed';
+  let good = isFailed ? 0 : counts.good;
   const kindOf = (one: InstanceInfo): keyof typeof CELL_TONES => {
-    const isOther = one.configurationRevision !== (isHeldBack ? from : to);
-    // A restart keeps the content: what was created before it is old.
-    if (isOther || (isRemade && one.createdAt < since)) return 'old';
-    return one.state === 'ONLINE' && good-- > 0 ? 'good' : 'new';
+    const isOther = one.configurationRevision !== (isHeldBack && !isFailed ? from : to);
+    // A restart keeps the content, and a way back finds instances that have it: those created before are old.
+    const isOlder = one.createdAt < since;
+    if (isOther || (isRemade && isOlder)) return 'old';
+    if (one.state === 'ONLINE' && good-- > 0) return 'good';
+    return isHeldBack && isOlder ? 'old' : 'new';
   };
   const own = [...useEntries('instances').values()].filter(
     (one) => one.configurationName === configurationName && one.state !== 'STOPPED',

@@ -29,7 +29,7 @@ export function rowsOf({ entries, health, directory }: RowFacts): ConfigurationR
     .map((one) => ({
       ...one,
       entry: entries.get(one.name) ?? null,
-      note: one.health.detail ?? inGit.get(one.name) ?? '',
+      note: one.health.detail ?? one.frozen ?? inGit.get(one.name) ?? '',
     }))
     .sort((a, b) => byHealth(a.health.state, b.health.state) || (a.name < b.name ? -1 : 1));
 }

@@ -6,7 +6,7 @@ import type { ShownRollout } from '../../../operations/rollouts/rollouts.js';
 import { apiPath } from '../../api/api-client.js';
 import { cores, megabytes } from '../../parts/amounts.js';
 import { Grid } from '../../parts/grid/grid.js';
-import { instanceColumns, messageOf } from '../../parts/instances/columns.js';
+import { instanceColumns, Message, messageOf } from '../../parts/instances/columns.js';
 import { Empty } from '../../parts/notes.js';
 import { Fact, Panel } from '../../parts/page.js';
 import { PendingActions } from '../../parts/pending-actions.js';
@@ -52,7 +52,7 @@ function Ends({ name }: { readonly name: string }) {
   if (exits.length === 0) return null;
   return (
     <Panel title={text.ends} about={exits.length}>
-      <ul class="faults configuration-older">
+      <ul class="faults d-grid gap-1 configuration-older">
         {exits.slice(0, 5).map((exit) => (
           <li key={exit.id}>
             <a href={hrefOf(['instances', exit.instance])}>{exit.text}</a>{' '}
@@ -144,6 +144,7 @@ function Instances({ row: { name, entry }, rollout }: InstancesProps) {
             label={text.instances}
             columns={columns.filter(({ id }) => id !== 'configuration' && id !== 'created')}
             lineOf={messageOf}
+            showLine={(instance) => <Message instance={instance} />}
             rows={list}
             hrefOf={({ id }) => hrefOf(['instances', id])}
             empty={null}

@@ -83,11 +83,24 @@ export const text = {
   log: 'Log',
   add: 'New instance',
   added: (name: string) => `One more instance of ${name} is created.`,
+  run: 'Run',
+  runTitle: (name: string) => `Run ${name}?`,
+  runExplanation: (seconds: number | undefined) =>
+    seconds === undefined
+      ? 'It runs once, until its program ends.'
+      : `It runs once, until its program ends, ${plural(seconds, 'second')} at most.`,
+  runMissing: 'It has no usual value: type one.',
   restart: 'Restart all',
   restartTitle: (name: string) => `Restart all instances of ${name}?`,
   restartExplanation:
     'Each is replaced by a new one of the same content, step by step, as in a rollout. These are replaced:',
   restarted: (name: string) => `${name} restarts, one instance after the other.`,
+  frozen: 'Frozen',
+  freeze: 'Freeze',
+  isFrozen: (name: string) =>
+    `${name} is frozen: no schedule acts, no rollout begins, changes of its file wait.`,
+  unfreeze: 'Unfreeze',
+  unfrozen: (name: string) => `${name} is frozen no more.`,
   duplicate: 'Duplicate',
   duplicateTitle: (name: string) => `Duplicate ${name}`,
 
@@ -161,6 +174,8 @@ export const text = {
     title: (name: string, number: number) => `Roll ${name} back to content ${number}?`,
     plan: (number: number) =>
       `New instances get content ${number}. Running ones go back to it one after the other, if "update" replaces instances. The file stays as it is, and is held back until it changes or you try again. What changes:`,
+    wasNotGood:
+      'This content was not good when it was tried: its rollout failed, or somebody went back from it.',
     reason: 'Reason (optional)',
     done: (name: string, number: number) => `${name} goes back to content ${number}.`,
   },
@@ -196,10 +211,12 @@ export const text = {
 
   review: (name: string) => `Save ${name}?`,
   reviewNew: 'A new configuration.',
+  reviewMended: 'This replaces the text of the broken file, and comes into force.',
   noRoom: (wanted: number, missing: number) =>
     wanted === missing
       ? `${plural(missing, 'new instance')} ${missing === 1 ? 'fits' : 'fit'} on no node:`
       : `${count(missing)} of ${plural(wanted, 'new instance')} ${missing === 1 ? 'fits' : 'fit'} on no node:`,
+  differences: 'What differs',
   field: 'Field',
   before: 'In force',
   after: 'New',

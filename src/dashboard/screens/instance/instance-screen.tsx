@@ -1,18 +1,17 @@
 /** One instance: its log with a command line, its usage, why it is in its state, its runs, details and terminal. */
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { InstanceLog } from '../../../api/routes/instances/log-routes.js';
-import type { InstanceExplanation } from '../../../explain/explanation.js';
 import type { InstanceInfo } from '../../../model/instance.js';
 import { apiPath, ifThere } from '../../api/api-client.js';
 import { addressOf, cores, megabytes } from '../../parts/amounts.js';
 import { ButtonLink } from '../../parts/button.js';
 import { CopyValue } from '../../parts/copy-button.js';
+import { Message } from '../../parts/instances/columns.js';
 import { Empty, Failure } from '../../parts/notes.js';
 import { Page, Tabs } from '../../parts/page.js';
 import { PendingActions } from '../../parts/pending-actions.js';
 import { InstanceBadge } from '../../parts/state-badge.js';
 import { Up } from '../../parts/time.js';
-import { countedDown } from '../../parts/times.js';
 import { type Measure, UsageCharts } from '../../parts/usage/usage-charts.js';
 import { useMedia } from '../../parts/use-phone.js';
 import { hrefOf } from '../../router/place.js';
@@ -148,8 +147,7 @@ function Shown({ instance, feed }: { readonly instance: InstanceInfo; readonly f
     >
       {message !== null && (
         <p class="notice">
-          <Countdown instance={instance} message={message} />{' '}
-          {tab !== 'why' && <a href={hrefOfTab('why')}>{text.whyLink}</a>}
+          <Message instance={instance} /> {tab !== 'why' && <a href={hrefOfTab('why')}>{text.whyLink}</a>}
         </p>
       )}
       <Tabs
@@ -175,24 +173,6 @@ function Trail({ instance: { id, configurationName } }: { readonly instance: Ins
   );
 }
 
-/** The message of the instance, with the time to its next start as it passes. */
-function Countdown({ instance, message }: { readonly instance: InstanceInfo; readonly message: string }) {
-  const { clock } = useServices();
-  const { id, state, reason, restarts } = instance;
-  const asked = useAsked(
-    async (api, signal) => {
-      // Only a restart that waits has a time to come.
-      if (state !== 'OFFLINE' || reason === 'stopping') return null;
-      const path = apiPath('instances', id, 'why');
-      const why = await ifThere(api.get<InstanceExplanation>(path, { signal }));
-      return why?.retryInMs == null ? null : Date.now() + why.retryInMs;
-    },
-    [id, state, restarts, message],
-  );
-  const { value: at = null } = asked.value;
-  return <span>{at === null ? message : countedDown(message, at - clock.value)}</span>;
-}
-
 function Content(props: { readonly tab: TabName; readonly instance: InstanceInfo; readonly feed: LogFeed }) {
   const { tab, instance, feed } = props;
   const isWide = useMedia(WIDE).value;
@@ -202,7 +182,7 @@ function Content(props: { readonly tab: TabName; readonly instance: InstanceInfo
   switch (tab) {
     case 'log':
       return (
-        <div class="instance-body">
+        <div class="instance-body d-flex flex-1 gap-4">
           <LogTab instance={instance} feed={feed} isRunning={isRunning} isOver={false} />
           {isWide && (
             <aside class="instance-side" aria-label={text.usage.title}>

@@ -32,6 +32,8 @@ export const text = {
   log: {
     label: (id: string) => `Log of instance ${id}`,
     waiting: 'Waiting for the log…',
+    none: 'No lines',
+    noneHint: 'It has ended, and wrote nothing that is kept.',
     empty: 'No line yet',
     emptyHint: 'What the instance writes appears here.',
     loadingOlder: 'Loading older lines…',

@@ -48,7 +48,7 @@ function List({ title, lines }: { readonly title: string; readonly lines: readon
   return (
     <section>
       <h3>{title}</h3>
-      <ul class="why-list">
+      <ul class="d-grid gap-1">
         {lines.map((line) => (
           <li key={line}>{line}</li>
         ))}

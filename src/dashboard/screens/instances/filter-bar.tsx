@@ -1,16 +1,23 @@
-/** Search, states, groups and columns of the table. On a phone, a button opens all of them but the search. */
+/**
+ * The bars above the table: search, states, groups and columns, and the actions on the selected instances. On a phone, a
+ * button opens all filters but the search.
+ */
 import { useSignal } from '@preact/signals';
 import type { InstanceInfo } from '../../../model/instance.js';
 import { count } from '../../parts/amounts.js';
-import { Button, putting } from '../../parts/button.js';
+import { Button, ButtonLink, putting } from '../../parts/button.js';
 import { FindInput, Select } from '../../parts/form.js';
+import { Icon } from '../../parts/icon.js';
+import type { Asked } from '../../parts/instances/asked-dialog.js';
 import { COLUMN_IDS } from '../../parts/instances/columns.js';
 import { text as columns } from '../../parts/instances/text.js';
 import { Menu } from '../../parts/menu.js';
+import { INSTANCE_ACTIONS } from '../../parts/pending-actions.js';
 import { Dot, toneOf } from '../../parts/state-badge.js';
 import { text as parts } from '../../parts/text.js';
 import { usePhone } from '../../parts/use-phone.js';
 import type { QueryChanges } from '../../router/place.js';
+import { hrefOf } from '../../router/place.js';
 import { text } from './text.js';
 import { columnsQuery, GROUPS, type InstancesView, STATES } from './view.js';
 
@@ -53,13 +60,9 @@ function Choices({ view, counts, onChange }: FilterBarProps) {
         ))}
       </div>
       <Select
+        name="group"
         label={text.group}
-        value={view.groupBy}
-        options={[
-          { value: '', label: text.noGroup },
-          ...GROUPS.map((group) => ({ value: group, label: columns.label[group] })),
-        ]}
-        onChange={(group) => onChange({ group: group || undefined })}
+        options={[['', text.noGroup], ...GROUPS.map((group) => [group, columns.label[group]] as const)]}
       />
       <div class="bar-end">
         <Menu
@@ -79,5 +82,36 @@ function Choices({ view, counts, onChange }: FilterBarProps) {
         />
       </div>
     </>
+  );
+}
+
+interface BulkProps {
+  readonly chosen: readonly InstanceInfo[];
+  readonly onAsk: (asked: Asked) => void;
+  readonly onClear: () => void;
+}
+
+/** Start, stop, restart and delete of the selected instances. */
+export function Bulk({ chosen, onAsk, onClear }: BulkProps) {
+  // The wall shows the first of them, and says of how many.
+  const ids = chosen.slice(0, 200).map(({ id }) => id);
+  return (
+    <div class="inline bulk">
+      <strong>{text.chosen(chosen.length)}</strong>
+      {INSTANCE_ACTIONS.map((action) => (
+        <Button
+          key={action}
+          kind={action === 'delete' ? 'risky' : 'normal'}
+          onPress={() => onAsk({ action, instances: chosen })}
+        >
+          <Icon name={action} />
+          {parts.action[action]}
+        </Button>
+      ))}
+      <ButtonLink href={hrefOf(['wall'], { find: ids.join(' ') })}>{text.log}</ButtonLink>
+      <Button kind="quiet" onPress={onClear}>
+        {text.clear}
+      </Button>
+    </div>
   );
 }

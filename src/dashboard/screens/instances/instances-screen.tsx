@@ -6,14 +6,13 @@ import { Button, ButtonLink } from '../../parts/button.js';
 import { DialogButton, FormDialog } from '../../parts/dialog.js';
 import { Grid } from '../../parts/grid/grid.js';
 import { type Asked, AskedDialog } from '../../parts/instances/asked-dialog.js';
-import { instanceColumns, isColumn, messageOf, NAME_COLUMN } from '../../parts/instances/columns.js';
+import { instanceColumns, isColumn, Message, messageOf, NAME_COLUMN } from '../../parts/instances/columns.js';
 import { NoRows } from '../../parts/notes.js';
 import { Page } from '../../parts/page.js';
 import { usePhone } from '../../parts/use-phone.js';
 import { hrefOf } from '../../router/place.js';
 import { useEntries, useOrderedList, useServices, useTopic } from '../../services/services.js';
-import { Bulk } from './bulk.js';
-import { FilterBar } from './filter-bar.js';
+import { Bulk, FilterBar } from './filter-bar.js';
 import './instances.css';
 import { Choice } from '../../parts/form.js';
 import { PendingActions } from '../../parts/pending-actions.js';
@@ -80,6 +79,7 @@ export function Screen() {
         onSort={(column) => isColumn(column) && router.set(sortQuery(view, column))}
         isDense={view.isDense}
         lineOf={messageOf}
+        showLine={(instance) => <Message instance={instance} />}
         aboutGroup={aboutGroup}
         {...(canAct && {
           actions: (instance: InstanceInfo) => (

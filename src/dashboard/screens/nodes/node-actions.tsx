@@ -1,9 +1,11 @@
-/** The actions on a node, the badges that tell its state, and the meters of its reserved amounts. */
+/** The actions on a node and their dialogs, the badges that tell its state, and the meters of its reserved amounts. */
 import { useSignal } from '@preact/signals';
+import type { ForgottenNode } from '../../../api/routes/node-operation-routes.js';
+import { apiPath } from '../../api/api-client.js';
 import { BYTES_IN_MB, cores, coresOf, megabytes, megabytesOf } from '../../parts/amounts.js';
 import { Button } from '../../parts/button.js';
 import { DialogButton, FormDialog } from '../../parts/dialog.js';
-import { Choice } from '../../parts/form.js';
+import { Choice, Tick } from '../../parts/form.js';
 import { Meter } from '../../parts/meter.js';
 import { Badge, StateBadge } from '../../parts/state-badge.js';
 import { useEntries, useServices } from '../../services/services.js';
@@ -61,7 +63,7 @@ function DrainDialog({ node, asked, onClose }: NodeActionsProps & { readonly onC
   };
   return (
     <FormDialog title={text.drainTitle(nodeId)} action={text.drain} onSubmit={drain} onClose={onClose}>
-      <p>{text.drainExplain}</p>
+      <p>{useEntries('nodes').size > 1 ? text.drainExplain : text.drainAlone}</p>
       <Choice label={text.deadline} hint={text.deadlineHint} value={seconds} options={text.deadlines} />
     </FormDialog>
   );
@@ -105,7 +107,7 @@ export function NodeMeters({
   const cpu = here.reduce((sum, { cpuPercent }) => sum + (cpuPercent ?? 0), 0);
   const used = (amount: string): string => (here.length === 0 ? '' : text.used(amount));
   return (
-    <div class="node-meters">
+    <div class="d-grid gap-2 min-w-0">
       <Meter
         label={label.ram}
         value={resources.usedRamMB}
@@ -122,4 +124,35 @@ export function NodeMeters({
       />
     </div>
   );
+}
+
+/** Asks before a node is forgotten, and says what is lost with it. */
+export function ForgetDialog({ nodeId, onClose }: { readonly nodeId: string; readonly onClose: () => void }) {
+  const { api, router, toasts } = useServices();
+  const isForced = useSignal(false);
+  const keepsToken = useSignal(false);
+  const forget = async (): Promise<void> => {
+    const query = { force: isForced.value || undefined, keepToken: keepsToken.value || undefined };
+    const done = await api.delete<ForgottenNode>(apiPath('cluster', 'nodes', nodeId), { query });
+    toasts.done(sentenceOf(done));
+    router.go(['nodes']);
+  };
+  return (
+    <FormDialog
+      title={text.forgetTitle(nodeId)}
+      action={text.forget}
+      isDanger
+      onSubmit={forget}
+      onClose={onClose}
+    >
+      <p>{text.forgetExplain}</p>
+      <Tick label={text.force} hint={text.forceHint} value={isForced} />
+      <Tick label={text.keepToken} hint={text.keepTokenHint} value={keepsToken} />
+    </FormDialog>
+  );
+}
+
+function sentenceOf({ nodeId, instances, joinToken }: ForgottenNode): string {
+  const done = text.forgotten(nodeId, instances.length);
+  return joinToken === undefined || joinToken.isRevoked ? done : `${done}. ${text.tokenStays(joinToken.id)}`;
 }

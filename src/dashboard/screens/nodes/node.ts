@@ -20,7 +20,7 @@ export function readView({ find = '', sort = '', configuration = '' }: Record<st
   return { find, sort: isSort(sort) ? sort : 'name', configuration };
 }
 
-export function isSort(name: string): name is NodeSort {
+function isSort(name: string): name is NodeSort {
   return Object.hasOwn(text.sorts, name);
 }
 
@@ -51,9 +51,13 @@ export function nodeOrder({ find, sort }: NodesView): Order<NodeEntry> {
   };
 }
 
-/** The order of all placed instances: by node, and there by configuration. */
+/**
+ * The order of all placed instances: by node, and there by configuration. Programs that have ended for good are left
+ * out, because they hold nothing of their node.
+ */
 export const PLACED: Order<InstanceInfo> = {
-  includes: ({ wrapperNodeId }) => wrapperNodeId !== undefined,
+  includes: ({ wrapperNodeId, state, reason }) =>
+    wrapperNodeId !== undefined && !(state === 'STOPPED' && (reason === 'exited' || reason === 'timed-out')),
   groupOf: ({ wrapperNodeId = '' }) => wrapperNodeId,
   sortBy: ({ configurationName }) => configurationName,
   isDescending: false,

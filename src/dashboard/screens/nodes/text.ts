@@ -61,6 +61,8 @@ export const text = {
   drainTitle: (node: string) => `Drain ${node}?`,
   drainExplain:
     'The node gets no new instances. Each of its instances is replaced on another node and then stopped. Static instances stay, because their files are here.',
+  drainAlone:
+    'The node gets no new instances. It is the only one, so that nothing can be moved: its instances run on until another node joins.',
   deadline: 'Wait for players',
   deadlines: [
     { value: '600', label: '10 minutes at most' },

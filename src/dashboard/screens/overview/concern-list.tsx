@@ -2,11 +2,11 @@
 import { useSignal } from '@preact/signals';
 import type { Concern } from '../../../explain/concerns.js';
 import type { InstanceExplanation } from '../../../explain/explanation.js';
+import { countedDown } from '../../../model/plain/counted-down.js';
 import { Button, ButtonLink } from '../../parts/button.js';
 import { Icon } from '../../parts/icon.js';
 import { performAction } from '../../parts/pending-actions.js';
 import { Time } from '../../parts/time.js';
-import { countedDown } from '../../parts/times.js';
 import { withCommands } from '../../parts/words/with-commands.js';
 import { useAsked, useRound, useServices } from '../../services/services.js';
 import { hrefOfConcern, iconOf, type Step, stepsOf, whyPathOf } from './attention.js';
@@ -18,7 +18,7 @@ const MOST = 30;
 const MOST_EXPLAINED = 10;
 
 type Told = Pick<InstanceExplanation, 'verdict' | 'next' | 'advice'> &
-  Partial<Pick<InstanceExplanation, 'retryInMs' | 'exits'>>;
+  Partial<Pick<InstanceExplanation, 'exits'>>;
 
 export function ConcernList({ concerns }: { readonly concerns: readonly Concern[] }) {
   const more = concerns.length - MOST;
@@ -55,7 +55,6 @@ function ConcernRow({ concern, isExplained }: { readonly concern: Concern; reado
   const told = value?.sentence === sentence ? value.told : null;
   // The name stands before the verdict as a link.
   const verdict = (told?.verdict ?? sentence).replace(`${name} `, '').replace(`(${name}) `, '');
-  const retryInMs = told?.retryInMs ?? null;
   // The buttons stand in place of the commands.
   const sentences = [told?.next, told?.advice].flatMap((part) => part?.split(/(?<=\.) /) ?? []);
   const more = sentences.filter((one) => !one.includes('`')).join(' ');
@@ -70,9 +69,7 @@ function ConcernRow({ concern, isExplained }: { readonly concern: Concern; reado
       <div>
         <p>
           <strong>{href === null ? name : <a href={href}>{name}</a>}</strong>{' '}
-          {withCommands(
-            retryInMs === null ? verdict : countedDown(verdict, (value?.at ?? 0) + retryInMs - clock.value),
-          )}
+          {withCommands(countedDown(verdict, clock.value - (value?.at ?? 0)))}
           {since !== null && (
             <span class="quiet">
               {' '}

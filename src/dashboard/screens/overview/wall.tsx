@@ -84,7 +84,7 @@ function Tile({ configuration: { name, online, minimum, health }, instances, usa
       {tone === 'bad' && health.detail !== null ? (
         <span class="cut tile-why mono">{health.detail}</span>
       ) : (
-        <span class="tile-use inline">
+        <span class="tile-use quiet inline">
           {players > 0 && (
             <span class="with-icon">
               <Icon name="players" />

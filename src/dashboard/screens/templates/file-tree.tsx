@@ -76,10 +76,10 @@ function FolderList({ folder, isOpen, onToggle, tree }: FolderListProps) {
     <ul>
       {folder.folders.slice(0, MOST_SHOWN).map((one) => (
         <li key={one.path}>
-          <div class="tree-folder">
+          <div class="tree-folder d-flex items-center">
             <button
               type="button"
-              class="tree-line"
+              class="tree-line d-flex flex-1 items-center gap-2 min-w-0"
               aria-expanded={isOpen(one.path)}
               onClick={() => onToggle(one.path)}
             >
@@ -125,7 +125,7 @@ function FileLine(props: { readonly label: string; readonly path: string; readon
   return (
     <li>
       <a
-        class="tree-line"
+        class="tree-line d-flex flex-1 items-center gap-2 min-w-0"
         href={hrefOf(tree.hrefPath, { file: path })}
         aria-current={path === tree.current ? 'true' : undefined}
       >

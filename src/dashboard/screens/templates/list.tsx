@@ -1,6 +1,6 @@
 /** All templates, with the configurations that use them. */
 import type { Topics } from '../../../watch-client/topics.js';
-import type { Column } from '../../parts/grid/grid.js';
+import { type Column, column } from '../../parts/grid/grid.js';
 import { SearchedList } from '../../parts/grid/searched-list.js';
 import { hrefOf } from '../../router/place.js';
 import { useEntries, useTopic } from '../../services/services.js';
@@ -15,17 +15,14 @@ interface Row {
 }
 
 const COLUMNS: readonly Column<Row>[] = [
-  { label: text.name, width: 200, grow: 1, phone: 'first', cell: ({ key }) => <bdi>{key}</bdi> },
-  {
-    label: text.users,
-    width: 200,
-    grow: 2,
-    phone: 'second',
-    cell: ({ users }) =>
-      users.length === 0 ? <span class="quiet">{text.unused}</span> : <bdi>{users.join(', ')}</bdi>,
-  },
-  { label: text.storage, width: 140, phone: 'end', cell: ({ entry }) => entry.storage },
+  column(text.name, 200, ({ key }) => <bdi>{key}</bdi>, { grow: 1, phone: 'first' }),
+  column(text.users, 200, namesOf, { grow: 2, phone: 'second' }),
+  column(text.storage, 140, ({ entry }) => entry.storage, { phone: 'end' }),
 ];
+
+function namesOf({ users }: Row) {
+  return users.length === 0 ? <span class="quiet">{text.unused}</span> : <bdi>{users.join(', ')}</bdi>;
+}
 
 export function TemplateList() {
   const templates = useEntries('templates');

@@ -1,5 +1,6 @@
 /** A dialog that makes an empty file, and also the template if that is new. */
 import { useSignal } from '@preact/signals';
+import { NAME } from '../../../model/plain/name.js';
 import { FormDialog } from '../../parts/dialog.js';
 import { TextInput } from '../../parts/form.js';
 import { useServices } from '../../services/services.js';
@@ -12,8 +13,6 @@ interface NewFileProps {
   readonly template?: { readonly group: string; readonly name: string };
   readonly onClose: () => void;
 }
-
-const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
 export function NewFileDialog({ template, onClose }: NewFileProps) {
   const { api, router, toasts } = useServices();

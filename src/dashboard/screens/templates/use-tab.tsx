@@ -94,7 +94,7 @@ function Sync({ sync: { pattern, at, nodes, leftOut } }: { readonly sync: Cluste
           {text.leftOut}: {leftOut.join(', ')}
         </p>
       )}
-      <ul class="template-sync">
+      <ul class="template-sync d-grid gap-2">
         {nodes.map(({ nodeId, state, files, bytes, problems }) => (
           <li key={nodeId}>
             <strong>{nodeId}</strong>

@@ -48,22 +48,13 @@ export function Screen() {
     <Page title={text.title} about={text.shown(shown.length, all.length)} fill>
       <div class="bar">
         <Select
+          name="configuration"
           label={text.configuration}
-          value={configuration}
           // A configuration of the address may have no instance yet.
-          options={[...new Set(['', ...names, configuration])].map((name) => ({
-            value: name,
-            label: name || text.all,
-          }))}
-          onChange={(name) => router.set({ configuration: name || undefined })}
+          options={[...new Set(['', ...names, configuration])].map((name) => [name, name || text.all])}
         />
         <FindInput label={text.find} hint={text.findHint} />
-        <Select
-          label={text.view}
-          value={view}
-          options={Object.entries(text.views).map(([value, label]) => ({ value, label }))}
-          onChange={(value) => router.set({ view: value })}
-        />
+        <Select name="view" label={text.view} options={Object.entries(text.views)} usual="grid" />
       </div>
       {shown.length === 0 && <Empty title={isLoaded ? text.none : parts.loading} hint={text.noneHint} />}
       {view === 'one' ? (
@@ -106,7 +97,7 @@ function Console({ instance, isGone }: { readonly instance: InstanceInfo; readon
     if (isGone) one?.feed.seal();
   }, [one, isGone]);
   return (
-    <section class="log-tab" aria-label={id}>
+    <section class="log-tab gap-2 min-w-0" aria-label={id}>
       <header class="spread">
         <a class="cut" href={hrefOf(['instances', id])}>
           <bdi>{configurationName}</bdi> <span class="mono">{id}</span>
@@ -121,6 +112,7 @@ function Console({ instance, isGone }: { readonly instance: InstanceInfo; readon
           isWrapped
           line={null}
           runs={NONE}
+          isOver={isGone || instance.state === 'STOPPED'}
           onToEnd={() => one.feed.toEnd()}
         />
       )}

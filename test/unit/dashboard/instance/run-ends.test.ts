@@ -1,7 +1,7 @@
 /** Where the end of a run stands in a log, and how long a restart still takes. */
 import { expect, it } from 'vitest';
-import { countedDown } from '../../../../src/dashboard/parts/times.js';
 import { endsBetween, ruleOf } from '../../../../src/dashboard/screens/instance/log/run-ends.js';
+import { countedDown } from '../../../../src/model/plain/counted-down.js';
 
 const run = (number: number, at: string) => ({
   run: number,
@@ -30,11 +30,12 @@ it('says how a run ended, and after how long', () => {
 });
 
 it('counts the time in a sentence of the server down', () => {
-  expect(countedDown('exited with code 2, restart 20 in 52 s', 41_000)).toBe(
+  expect(countedDown('exited with code 2, restart 20 in 52 s', 11_000)).toBe(
     'exited with code 2, restart 20 in 41 s',
   );
-  expect(countedDown('a1 waits 1 min 2 s for restart 3: it ended', 61_000)).toBe(
-    'a1 waits 1 min 1 s for restart 3: it ended',
+  expect(countedDown('a1 waits 2 min for restart 3: it ended', 59_000)).toBe(
+    'a1 waits 61 s for restart 3: it ended',
   );
+  expect(countedDown('no room; next try in 0.4 s', 9_000)).toBe('no room; next try in 0 s');
   expect(countedDown('does not come up', 1_000)).toBe('does not come up');
 });

@@ -1,11 +1,14 @@
-/** Filters the audit trail, the newest entry first, and makes one row of a bulk. Pure. */
+/** Filters the audit trail, the newest entry first, makes one row of a bulk, and says in a sentence what was done. Pure. */
 import type { AuditEntry } from '../../../../model/audit.js';
-import { bulkKeyOf, isDone, sentenceOf } from './sentence.js';
+import { deedOf, pastOf } from '../../../../model/plain/deed.js';
+import { plural } from '../../../parts/amounts.js';
 
 export type ResultFilter = '' | 'failed' | 'done';
 
 /** The longest pause between two calls of a bulk. */
 const BULK_MS = 3000;
+/** How many subjects a sentence names. */
+const MOST_NAMED = 5;
 
 export interface AuditRow {
   /** The place of the entry in the answer, which tells apart two entries of the same millisecond. */
@@ -58,4 +61,30 @@ function folded(entries: readonly AuditEntry[]): Omit<AuditRow, 'sentence'>[] {
 
 function wordsOf({ entry: { key, action, address, result }, subjects, sentence }: AuditRow): string {
   return [key, action, sentence, ...subjects, address, result].join(' ').toLowerCase();
+}
+
+/** The deed to the subjects of a row, without who did it. */
+function sentenceOf(entry: AuditEntry, subjects: readonly string[]): string {
+  const { action } = entry;
+  const told = (verb: string): string => (isDone(entry) ? pastOf(verb) : `tried to ${verb}`);
+  if (action === 'command') return `${told('run')} ${subjects[0] ?? ''}`;
+  // A deed of Drover itself, such as a join.
+  if (!action.includes(' /')) return [action, ...subjects].join(' ');
+  const { verb, noun } = deedOf(action, subjects[0] ?? '');
+  const names = subjects.slice(0, MOST_NAMED).map((subject) => deedOf(action, subject).name);
+  const more = subjects.length > MOST_NAMED ? [`${subjects.length - MOST_NAMED} more`] : [];
+  const one = noun.replace(/ies$/, 'y').replace(/s$/, '');
+  const several = subjects.length > 1 ? `${plural(subjects.length, one, noun)}:` : noun;
+  const object = subjects.length === 1 ? one : several;
+  return `${told(verb)} ${object} ${[...names, ...more].join(', ')}`.trim();
+}
+
+/** True for a command that ended with `ok`, and for a status below 400. */
+export function isDone({ result }: AuditEntry): boolean {
+  return result === 'ok' || Number(result) < 400;
+}
+
+/** Equal for two entries that may be one row: a bulk sends a call for each instance. */
+function bulkKeyOf({ subject, at: _, ...entry }: AuditEntry): string {
+  return JSON.stringify([entry, deedOf(entry.action, subject ?? '').verb]);
 }

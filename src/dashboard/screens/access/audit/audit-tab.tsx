@@ -3,7 +3,7 @@ import { useMemo } from 'preact/hooks';
 import type { AuditEntry } from '../../../../model/audit.js';
 import { Button } from '../../../parts/button.js';
 import { FindInput, Select } from '../../../parts/form.js';
-import { type Column, Grid, listRows } from '../../../parts/grid/grid.js';
+import { type Column, column, Grid, listRows } from '../../../parts/grid/grid.js';
 import { Failure, NoRows } from '../../../parts/notes.js';
 import { Badge } from '../../../parts/state-badge.js';
 import { Time } from '../../../parts/time.js';
@@ -11,49 +11,33 @@ import { exactTime } from '../../../parts/times.js';
 import { visibleText } from '../../../parts/words/visible-text.js';
 import { useGot, useServices } from '../../../services/services.js';
 import { text } from '../text.js';
-import { type AuditRow, filteredEntries, type ResultFilter } from './audit-filter.js';
-import { isDone } from './sentence.js';
+import { type AuditRow, filteredEntries, isDone, type ResultFilter } from './audit-filter.js';
 
 /** The most entries that the API answers. */
 const LIMIT = 1_000;
 const RESULTS: readonly ResultFilter[] = ['', 'failed', 'done'];
 
 const COLUMNS: readonly Column<AuditRow>[] = [
-  { label: text.when, width: 130, phone: 'second', cell: ({ entry }) => <Time at={entry.at} /> },
-  {
-    label: text.who,
-    width: 150,
-    grow: 1,
-    phone: 'second',
-    cell: ({ entry: { key } }) =>
-      key === null ? (
-        <span class="quiet">{text.nobody}</span>
-      ) : (
-        // A session is named by whose it is.
-        <Words value={key.replace(/^session \S+ of /, '')} hint={key} />
-      ),
-  },
-  {
-    label: text.action,
-    width: 320,
-    grow: 4,
-    phone: 'first',
-    cell: ({ entry, subjects, sentence }) => (
-      <Words value={sentence} hint={`${entry.action}: ${subjects.join(', ')}`} />
-    ),
-  },
-  {
-    label: text.address,
-    width: 120,
-    cell: ({ entry }) => entry.address ?? <span class="quiet">{text.terminal}</span>,
-  },
-  {
-    label: text.result,
-    width: 100,
-    phone: 'end',
-    cell: ({ entry }) => <Badge tone={isDone(entry) ? 'good' : 'bad'} label={entry.result} />,
-  },
+  column(text.when, 130, ({ entry }) => <Time at={entry.at} />, { phone: 'second' }),
+  column(text.who, 150, ({ entry }) => <Who name={entry.key} />, { grow: 1, phone: 'second' }),
+  column(text.action, 320, actionOf, { grow: 4, phone: 'first' }),
+  column(text.address, 120, ({ entry }) => entry.address ?? <span class="quiet">{text.terminal}</span>),
+  column(text.result, 100, resultOf, { phone: 'end' }),
 ];
+
+function Who({ name }: { readonly name: string | null }) {
+  if (name === null) return <span class="quiet">{text.nobody}</span>;
+  // A session is named by whose it is.
+  return <Words value={name.replace(/^session \S+ of /, '')} hint={name} />;
+}
+
+function actionOf({ entry: { action }, subjects, sentence }: AuditRow) {
+  return <Words value={sentence} hint={`${action}: ${subjects.join(', ')}`} />;
+}
+
+function resultOf({ entry }: AuditRow) {
+  return <Badge tone={isDone(entry) ? 'good' : 'bad'} label={entry.result} />;
+}
 
 /** Shows text that clients sent. It must not turn the direction of the row or hide a part of it. */
 function Words({ value, hint }: { readonly value: string; readonly hint: string }) {
@@ -71,12 +55,7 @@ export function AuditTab() {
     <>
       <div class="bar">
         <FindInput label={text.find} hint={text.findHint} />
-        <Select
-          label={text.result}
-          value={result}
-          options={RESULTS.map((one) => ({ value: one, label: text.results[one] }))}
-          onChange={(next) => router.set({ result: next || undefined })}
-        />
+        <Select name="result" label={text.result} options={Object.entries(text.results)} />
         <Button isBusy={isAsking} onPress={trail.again}>
           {text.refresh}
         </Button>

@@ -1,5 +1,6 @@
 /** Turns the form for a new key into the body that the API takes. Pure. */
 import type { NewKeyRequest } from '../../../../api/routes/key-routes.js';
+import { NAME } from '../../../../model/plain/name.js';
 import { text } from '../text.js';
 
 export interface KeyForm {
@@ -14,12 +15,10 @@ export interface KeyForm {
 
 export const SCOPES = ['READ', 'PLAN', 'OPERATE', 'CONFIGURE', 'SECRETS', 'ALL', 'PUBLIC'] as const;
 
-const LABEL = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
-
 /** Why the label is refused; null: the label is good. The API judges the other fields. */
 export function labelProblem({ label }: Pick<KeyForm, 'label'>): string | null {
   if (label.trim() === '') return text.labelMissing;
-  return LABEL.test(label.trim()) ? null : text.labelWrong;
+  return NAME.test(label.trim()) ? null : text.labelWrong;
 }
 
 export function keyPayload({ label, scope, configurations, expires, from }: KeyForm): NewKeyRequest {

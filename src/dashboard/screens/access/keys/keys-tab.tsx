@@ -7,7 +7,7 @@ import { Badge } from '../../../parts/state-badge.js';
 import { AskedTable, type TableColumn } from '../../../parts/table/table.js';
 import { Time } from '../../../parts/time.js';
 import { useGot, useServices } from '../../../services/services.js';
-import { LAST_USE } from '../last-use.js';
+import { LAST_USE } from '../sessions-tab.js';
 import { text } from '../text.js';
 import { KeyDialog } from './key-dialog.js';
 

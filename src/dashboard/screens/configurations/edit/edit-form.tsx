@@ -1,6 +1,8 @@
 /** The editor, the list of faults, and the questions before a save. */
 import { useSignal } from '@preact/signals';
+import type { JudgedText } from '../../../../operations/configuration-content.js';
 import type { ChangePlan } from '../../../../operations/plan/change-plan.js';
+import { Button } from '../../../parts/button.js';
 import type { Fault } from '../../../parts/editor/editor-setup.js';
 import { TextForm, useSaved } from '../../../parts/editor/text-form.js';
 import { Badge } from '../../../parts/state-badge.js';
@@ -10,7 +12,6 @@ import type { ConfigurationRow } from '../rows.js';
 import { text } from '../text.js';
 import { readSchema } from './content.js';
 import type { ConfigurationEditing } from './editing.js';
-import { Faults } from './faults.js';
 import { Fields } from './fields.js';
 import { Review } from './review.js';
 
@@ -90,6 +91,7 @@ export function EditForm({ name, editing, row, isChangedMeanwhile, fault }: Edit
         <Review
           name={name}
           plan={plan}
+          isMended={row?.entry == null && row?.health.state === 'broken-file'}
           isBusy={editing.isBusy.value}
           onSave={() => void save(plan)}
           onClose={() => editing.closeReview()}
@@ -97,4 +99,39 @@ export function EditForm({ name, editing, row, isChangedMeanwhile, fault }: Edit
       )}
     </div>
   );
+}
+
+interface FaultsProps {
+  readonly judged: JudgedText;
+  readonly onGo: (place: Pick<Fault, 'line' | 'column'>) => void;
+}
+
+/**
+ * The problems that keep the text from being saved, and the warnings about parts without effect. Each is a link to its
+ * place in the text.
+ */
+function Faults({ judged: { problems, warnings }, onGo }: FaultsProps) {
+  const lists = [
+    { title: text.faultsTitle, faults: problems },
+    { title: text.hintsTitle, faults: warnings },
+  ].filter(({ faults }) => faults.length > 0);
+  return lists.map(({ title, faults }) => (
+    <section key={title} aria-label={title}>
+      <h3>{title}</h3>
+      <ul class="faults d-grid gap-1">
+        {faults.map(({ line, column, field, message }) => (
+          <li key={`${line} ${column} ${field} ${message}`} class="fault">
+            {line !== null && (
+              <Button kind="quiet" onPress={() => onGo({ line, column })}>
+                {text.place(line, column ?? 1)}
+              </Button>
+            )}
+            <span>
+              {field !== '' && <strong class="mono">{field}</strong>} <bdi>{message}</bdi>
+            </span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  ));
 }

@@ -32,7 +32,7 @@ export function Fields({ edited }: { readonly edited: EditedText }) {
   );
   return (
     <form
-      class="surface form configuration-form"
+      class="surface d-grid gap-4 configuration-form"
       aria-label={text.label}
       onSubmit={(event) => {
         event.preventDefault();

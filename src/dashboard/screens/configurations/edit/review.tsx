@@ -7,13 +7,15 @@ import type { ChangePlan } from '../../../../operations/plan/change-plan.js';
 import { NOTHING } from '../../../parts/amounts.js';
 import { Button } from '../../../parts/button.js';
 import { Dialog } from '../../../parts/dialog.js';
+import { Table, type TableColumn } from '../../../parts/table/table.js';
 import { text as parts } from '../../../parts/text.js';
-import '../../../parts/table/table.css';
 import { text } from '../text.js';
 
 interface ReviewProps {
   readonly name: string;
   readonly plan: ChangePlan;
+  /** True when the text replaces that of a broken file. */
+  readonly isMended: boolean;
   readonly isBusy: boolean;
   readonly onSave: () => void;
   readonly onClose: () => void;
@@ -23,12 +25,12 @@ type Field = ChangePlan['configurations'][number]['fields'][number];
 /** Fields that differ. A comparison of past contents has no `class`, and says nothing of when a field takes effect. */
 type Fields = readonly (Omit<Field, 'class'> & Partial<Pick<Field, 'class'>>)[];
 
-export function Review({ name, plan, isBusy, onSave, onClose }: ReviewProps) {
+export function Review({ name, plan, isMended, isBusy, onSave, onClose }: ReviewProps) {
   return (
     <Dialog title={text.review(name)} size="wide" onClose={onClose}>
       {plan.configurations.map(({ action, why, fields }) => (
         <>
-          {action === 'create' && <p>{text.reviewNew}</p>}
+          {action === 'create' && <p>{isMended ? text.reviewMended : text.reviewNew}</p>}
           <p>{why}</p>
           {fields.length > 0 && <Differences fields={fields} />}
         </>
@@ -54,38 +56,25 @@ export function Review({ name, plan, isBusy, onSave, onClose }: ReviewProps) {
   );
 }
 
+const COLUMNS: readonly TableColumn<Fields[number]>[] = [
+  { label: text.field, class: 'mono', cell: ({ path }) => visibleText(path) },
+  { label: text.before, class: 'mono difference-before', cell: (field) => valuesOf(field)[0] ?? NOTHING },
+  { label: text.after, class: 'mono difference-after', cell: (field) => valuesOf(field)[1] ?? NOTHING },
+];
+const TAKES_EFFECT: TableColumn<Fields[number]> = {
+  label: text.takesEffect,
+  cell: ({ class: asks }) => asks && text.classes[asks],
+};
+
+function valuesOf({ from, to }: Fields[number]) {
+  return shownPair(from, to, { isWhole: true });
+}
+
 export function Differences({ fields }: { readonly fields: Fields }) {
+  const columns = fields[0]?.class === undefined ? COLUMNS : [...COLUMNS, TAKES_EFFECT];
   return (
     <div class="differences-scroll">
-      <table class="table differences">
-        <thead>
-          <tr>
-            <th>{text.field}</th>
-            <th>{text.before}</th>
-            <th>{text.after}</th>
-            {fields[0]?.class !== undefined && <th>{text.takesEffect}</th>}
-          </tr>
-        </thead>
-        <tbody>
-          {fields.map(({ path, from, to, class: asks }) => {
-            const [before, after] = shownPair(from, to, { isWhole: true });
-            return (
-              <tr key={path}>
-                <td class="mono" data-label={text.field}>
-                  {visibleText(path)}
-                </td>
-                <td class="mono difference-before" data-label={text.before}>
-                  {before ?? NOTHING}
-                </td>
-                <td class="mono difference-after" data-label={text.after}>
-                  {after ?? NOTHING}
-                </td>
-                {asks !== undefined && <td data-label={text.takesEffect}>{text.classes[asks]}</td>}
-              </tr>
-            );
-          })}
-        </tbody>
-      </table>
+      <Table label={text.differences} columns={columns} rows={fields} keyOf={({ path }) => path} />
     </div>
   );
 }

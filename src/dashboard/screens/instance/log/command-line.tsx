@@ -66,10 +66,10 @@ export function CommandLine({ id, isRunning, feed }: CommandLineProps) {
   };
   const recent = history.commands.slice(-SHOWN_IN_MENU).toReversed();
   return (
-    <div class="command">
+    <div class="command d-grid gap-2">
       {problem !== null && <Failure error={problem} />}
       <form
-        class="command-line"
+        class="command-line d-flex items-center gap-2"
         onSubmit={(event) => {
           event.preventDefault();
           submit();

@@ -33,16 +33,8 @@ type Runs = readonly Run[];
 
 export class LogRows extends Component<LogRowsProps> {
   override shouldComponentUpdate(next: LogRowsProps): boolean {
-    const { page, hasTimes, chosen, id, query, runs, before } = this.props;
-    return (
-      next.page !== page ||
-      next.hasTimes !== hasTimes ||
-      next.chosen !== chosen ||
-      next.id !== id ||
-      next.query !== query ||
-      next.runs !== runs ||
-      next.before !== before
-    );
+    const before = new Map<string, unknown>(Object.entries(this.props));
+    return Object.entries(next).some(([name, value]) => before.get(name) !== value);
   }
 
   override render({ page, id, query, hasTimes, chosen, runs, before }: LogRowsProps) {
@@ -78,7 +70,10 @@ export function RunRules({ runs }: { readonly runs: Runs }) {
   return (
     <>
       {runs.map((run) => (
-        <p key={run.run} class={`log-rule tone-${isGoodEnd(run) ? 'still' : 'bad'}`}>
+        <p
+          key={run.run}
+          class={`log-rule d-flex items-center gap-3 tone-${isGoodEnd(run) ? 'still' : 'bad'}`}
+        >
           {ruleOf(run)}
         </p>
       ))}
@@ -135,7 +130,7 @@ export function LineText({ line }: { readonly line: LogLine }) {
   // A line with colours of its own keeps them.
   const level = spans.every(({ classes }) => classes === '') ? levelOf(line.text) : '';
   return (
-    <span class={`log-text ${level}`}>
+    <span class={`log-text flex-1 min-w-0 ${level}`}>
       {spans.map(({ text: piece, classes }, place) =>
         classes === '' ? (
           piece

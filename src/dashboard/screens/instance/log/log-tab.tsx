@@ -57,7 +57,7 @@ export function LogTab({ instance, feed, isRunning, isOver }: LogTabProps) {
     if (next !== undefined) router.set({ line: String(next.line) });
   };
   return (
-    <div class="log-tab">
+    <div class="log-tab gap-2 min-w-0">
       <LogBar
         feed={feed}
         pattern={asked.pattern}
@@ -89,6 +89,7 @@ export function LogTab({ instance, feed, isRunning, isOver }: LogTabProps) {
         isWrapped={isWrapped}
         line={line}
         runs={runs}
+        isOver={isOver || instance.state === 'STOPPED'}
         onToEnd={toEnd}
       />
       {session.can('OPERATE') && !isOver && <CommandLine id={id} isRunning={isRunning} feed={feed} />}

@@ -19,13 +19,15 @@ interface LogViewProps {
   readonly line: number | null;
   /** The past runs, the last one first. */
   readonly runs: readonly Run[];
+  /** True when nothing more will be written. */
+  readonly isOver: boolean;
   readonly onToEnd: () => void;
 }
 
 /** The distance in px to the first or last loaded line at which more lines are loaded. */
 const NEAR_PX = 600;
 
-export function LogView({ feed, id, query, hasTimes, isWrapped, line, runs, onToEnd }: LogViewProps) {
+export function LogView({ feed, id, query, hasTimes, isWrapped, line, runs, isOver, onToEnd }: LogViewProps) {
   const scroller = useRef<HTMLDivElement>(null);
   const content = useRef<HTMLDivElement>(null);
   const keeper = useRef<ScrollKeeper | null>(null);
@@ -100,7 +102,7 @@ export function LogView({ feed, id, query, hasTimes, isWrapped, line, runs, onTo
           {feed.window.isAtEnd && (
             <RunRules runs={endsBetween(runs, timeBefore(pages, pages.length), null)} />
           )}
-          {pages.length === 0 && <NoLines feed={feed} />}
+          {pages.length === 0 && <NoLines feed={feed} isOver={isOver} />}
         </div>
       </section>
       {!isFollowing && <ToEnd feed={feed} onPress={onToEnd} />}
@@ -121,7 +123,9 @@ function Beginning({ feed, first }: { readonly feed: LogFeed; readonly first: nu
   return <p class="log-edge quiet">{first === 1 ? text.log.begins : text.log.notKept(first - 1)}</p>;
 }
 
-function NoLines({ feed }: { readonly feed: LogFeed }) {
+function NoLines({ feed, isOver }: Pick<LogViewProps, 'feed' | 'isOver'>) {
+  if (isOver && feed.loading.value === null && feed.window.node !== null)
+    return <Empty title={text.log.none} hint={text.log.noneHint} />;
   if (feed.loading.value !== null || feed.window.node === null)
     return <p class="log-edge quiet">{text.log.waiting}</p>;
   return <Empty title={text.log.empty} hint={text.log.emptyHint} />;

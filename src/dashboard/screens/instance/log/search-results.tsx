@@ -5,14 +5,7 @@ import { Failure } from '../../../parts/notes.js';
 import { hrefOf } from '../../../router/place.js';
 import { text } from '../text.js';
 import { plainOf } from './ansi.js';
-import {
-  type Asked,
-  type Found,
-  type LogSearch,
-  MOST_FOUND,
-  markedParts,
-  type SearchState,
-} from './log-search.js';
+import { type Asked, type Found, type LogSearch, MOST_FOUND, markedParts, type SearchState } from './log-search.js';
 
 /** How many characters of a long line are shown before the match. */
 const BEFORE_CHARACTERS = 60;
@@ -65,7 +58,7 @@ export function SearchResults({ search, asked, id, query, line, onStep, onClose 
           {state.found.map((found) => (
             <li key={found.line}>
               <a
-                class="found-line"
+                class="found-line d-flex gap-3"
                 href={hrefOf(['instances', id], { ...query, line: `${found.line}` })}
                 aria-current={found.line === line ? 'true' : undefined}
               >

@@ -81,7 +81,7 @@ export function TerminalTab({ id, isRunning }: { readonly id: string; readonly i
       />
     );
   return (
-    <section class="terminal" aria-label={text.terminal.label(id)}>
+    <section class="terminal gap-2" aria-label={text.terminal.label(id)}>
       <div class="terminal-bar">
         <p class="quiet">{phase.value === 'attached' ? text.terminal.hint : text.terminal.attaching}</p>
         <div ref={leaveButton}>

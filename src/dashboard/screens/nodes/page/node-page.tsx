@@ -12,9 +12,8 @@ import { withCommands } from '../../../parts/words/with-commands.js';
 import { hrefOf } from '../../../router/place.js';
 import { useGot, useRound, useServices, useTopic } from '../../../services/services.js';
 import type { AskedOfNodes } from '../asked.js';
-import { ForgetDialog } from '../forget-dialog.js';
 import type { NodeEntry } from '../node.js';
-import { NodeActions, NodeBadges } from '../node-actions.js';
+import { ForgetDialog, NodeActions, NodeBadges } from '../node-actions.js';
 import { text } from '../text.js';
 import { CapacityPanel, DetailsPanel, DrainPanel, InstancesPanel, RuntimesPanel } from './panels.js';
 
@@ -93,7 +92,7 @@ function NodeWhy({ node }: { readonly node: NodeEntry }) {
         return (
           <>
             <h3>{text.unwell}</h3>
-            <ul class="node-unwell">
+            <ul class="node-unwell d-grid gap-2">
               {unwell.map(({ instanceId, configurationName, verdict }) => (
                 <li key={instanceId}>
                   <a href={hrefOf(['instances', instanceId])}>

@@ -94,7 +94,7 @@ export function DrainPanel({ drain }: { readonly drain: DrainProgress }) {
       }
     >
       <div class="panel-text" aria-live="polite">
-        <p class="drain-left">{isDrained ? text.isDrained : text.left(left)}</p>
+        <p class="text-lg semibold">{isDrained ? text.isDrained : text.left(left)}</p>
         {!isDrained && (
           <p class="quiet">
             {deadline > clock.value ? (
@@ -109,7 +109,7 @@ export function DrainPanel({ drain }: { readonly drain: DrainProgress }) {
         {waitingFor.length > 0 && (
           <>
             <h3>{text.waitingFor}</h3>
-            <ul class="drain-waiting">
+            <ul class="drain-waiting d-grid gap-2">
               {waitingFor.map((sentence) => (
                 <li key={sentence}>{sentence}</li>
               ))}

@@ -2,12 +2,13 @@
 import { useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
 import type { CreatedJoinToken } from '../../../../api/routes/join-token-routes.js';
+import { isLoopback, parseHostPort } from '../../../../model/plain/host-port.js';
 import { ShownOnce } from '../../../parts/copy-button.js';
 import { Dialog } from '../../../parts/dialog.js';
 import { Choice, Form, TextInput } from '../../../parts/form.js';
 import { useEntries, useServices } from '../../../services/services.js';
 import { text } from '../text.js';
-import { isLoopback, joinCommand } from './token-state.js';
+import { joinCommand } from './token-state.js';
 
 interface JoinDialogProps {
   readonly onMade: () => void;
@@ -54,7 +55,7 @@ function MadeToken({ token, onClose }: { readonly token: CreatedJoinToken; reado
   const joined = [...nodes.keys()].filter((nodeId) => !before.has(nodeId));
   return (
     <ShownOnce explain={text.shownOnce} label={text.command} value={joinCommand(token)} onClose={onClose}>
-      {isLoopback(token.master) && <p class="quiet">{text.loopback}</p>}
+      {isLoopback(parseHostPort(token.master)?.host ?? '') && <p class="quiet">{text.loopback}</p>}
       <p role="status">{joined.length === 0 ? text.waiting : text.joined(joined)}</p>
     </ShownOnce>
   );

@@ -14,8 +14,3 @@ export function tokenState({ isExpired, uses, maxUses }: JoinToken): TokenState 
 export function joinCommand({ token, master }: CreatedJoinToken): string {
   return `drover join ${token} --master ${master} && drover start`;
 }
-
-/** Whether only the master's own machine can reach this address. */
-export function isLoopback(master: string): boolean {
-  return /^(?:127\.|localhost\b|\[::1\])/.test(master);
-}

@@ -6,6 +6,7 @@
 import { wrapText } from '../model/plain/wrap-text.js';
 import { countText, cutText, durationText, endText, instantText } from '../model/words.js';
 import { toPlainText } from '../telemetry/plain-text.js';
+import { renderTable } from './table.js';
 import type {
   ConfigurationExplanation,
   InstanceExplanation,
@@ -13,7 +14,7 @@ import type {
   NodeVerdict,
   PastExit,
   PortHolder,
-} from './explanation.js';
+} from '../explain/explanation.js';
 
 const WIDTH = 100;
 const LABEL = 13;
@@ -193,15 +194,9 @@ function exitText(exit: PastExit): string {
 /** Indented rows under a title, columns aligned, the last one wrapped; nothing when there are no rows. */
 function table(title: string, rows: readonly (readonly string[])[], total: number): string[] {
   if (rows.length === 0) return [];
-  const widths = (rows[0] ?? []).map((_cell, column) =>
-    Math.max(...rows.map((row) => row[column]?.length ?? 0)),
-  );
-  const lines = rows.map((row) => {
-    const lead = row.slice(0, -1).map((cell, column) => `${cell.padEnd(widths[column] ?? 0)}  `);
-    return `  ${lead.join('')}${plainLine(row.at(-1) ?? '')}`;
-  });
   const more = total - rows.length;
-  return [title, ...lines, ...(more > 0 ? [`  and ${more} more`] : [])];
+  const lines = [...renderTable([], rows).split('\n'), ...(more > 0 ? [`and ${more} more`] : [])];
+  return [title, ...lines.map((line) => `  ${line}`)];
 }
 
 function field(label: string, text: string | null): string[] {
