@@ -37,7 +37,7 @@ export function healthOfConfiguration(needs: Reads, name: string): Configuration
   };
 }
 
-/** Why the last run of an instance ended, by its own ends alone: a fleet has many failing instances, and many ends. */
+/** The cause of the last end of an instance. It looks at its own ends alone, because a fleet has many ends. */
 function causeOf({ exits, exitsByInstance }: Reads, id: string): string | undefined {
   const ends = [...exitsByInstance.get(id)].flatMap((key) => exits.get(key)?.value ?? []);
   return ends.sort((a, b) => b.at - a.at)[0]?.cause;

@@ -113,7 +113,7 @@ export class ConfigurationTree implements ViewTree {
       ...(this.isAlone ? [] : configurations.setAside.keys()),
       ...overrides.setAside.keys(),
     ]);
-    // What a file says of a frozen configuration waits, and so does its removal.
+    // The file of a frozen configuration waits with its content, and so does its removal.
     for (const [name, { value }] of timetables.entries()) if (value.frozen !== undefined) undecided.add(name);
     const unsure = new Set(suspects);
     for (const [name, file] of this.#owners) {

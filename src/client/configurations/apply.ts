@@ -1,6 +1,6 @@
 /**
- * Writes changed documents to the master, each only if nobody changed the configuration after it was compared, and says
- * what became of each.
+ * Writes changed documents to the master, each only if nobody changed the configuration after it was compared, and
+ * reports the outcome of each document.
  */
 
 import type { BatchOutcome } from '../../api/routes/configuration-routes.js';

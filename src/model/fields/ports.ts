@@ -95,7 +95,7 @@ export function portsText({ ports = [] }: OwnPorts): string | undefined {
   return texts.length === 0 ? undefined : texts.join(' ');
 }
 
-/** One search of placement: a free number of the range, with the ports that are counted from it. */
+/** A search of placement for a free number of the range, with the ports that are counted from it. */
 export interface PortNeed {
   readonly name: string;
   readonly min: number;

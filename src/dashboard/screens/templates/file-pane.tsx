@@ -1,6 +1,6 @@
 /**
- * One file of a template: its text in an editor, or the reason why no text is shown; download and delete. A save of the
- * text replaces only the revision that was read.
+ * The pane of a template's file: its text in an editor, or the reason why no text is shown; download and delete. A save of
+ * the text replaces only the revision that was read.
  */
 
 import { useSignal } from '@preact/signals';
