@@ -49,6 +49,17 @@ export function testSessions(open: () => SessionWorld): void {
     };
 
     describe('what the program gets', () => {
+      it('is all of a long input, byte for byte, when it reads late', async () => {
+        const lines = Array.from({ length: 5000 }, (_, index) => `${String(index).padStart(11, '.')}\n`);
+        const bytes = Buffer.from(lines.join(''));
+        const spec = world.spec('aaaaaa', 'until [ -e go ]; do sleep 0.05; done; head -c 60000 >got');
+        await runtime.start(spec);
+        await runtime.write(spec, bytes);
+        writeFileSync(join(world.workingDirectory, 'go'), '');
+        expect(await exits.until(spec)).toMatchObject({ code: 0 });
+        expect(readFileSync(join(world.workingDirectory, 'got')).equals(bytes)).toBe(true);
+      });
+
       it('is a terminal so wide that no line is wrapped', async () => {
         const spec = world.spec('aaaaaa', 'stty size');
         await runtime.start(spec);

@@ -40,10 +40,10 @@ beforeEach(() => {
   looks = 0;
   const terminal: InputTerminal = {
     mode: async () => mode,
-    setLiteral: async (isLiteral) => {
+    setLiteral: async (isLiteral, isLong) => {
       if (isLate) return false;
       mode = isLiteral ? 'literal' : 'lines';
-      steps.push(mode);
+      steps.push(isLong === true ? `${mode} for long` : mode);
       return true;
     },
     isUnread: async () => {
@@ -91,6 +91,28 @@ describe('what Drover sends', () => {
     await untilSteps(KILL, 'literal', '"hi\\n"', '"ho\\n"', 'lines');
   });
 
+  it('loses nothing of more than the terminal holds, also when it becomes more', async () => {
+    isUnread = true;
+    await send(`${'x'.repeat(2999)}\n`);
+    await send(`${'y'.repeat(2999)}\n`);
+    await send('z\n');
+    isUnread = false;
+    await until(() => {
+      input.look();
+      expect(steps).toEqual([
+        KILL,
+        'literal',
+        '3000 bytes',
+        'literal for long',
+        '3000 bytes',
+        '"z\\n"',
+        'lines for long',
+      ]);
+    });
+    await send('hi\n');
+    await until(() => expect(steps.slice(-4)).toEqual([KILL, 'literal', '"hi\\n"', 'lines']));
+  });
+
   it('is all that a program gets that rules its terminal itself', async () => {
     mode = 'own';
     await send('hi\n');
@@ -116,12 +138,12 @@ describe('what Drover sends', () => {
       isSilent = true;
     };
     await send('x'.repeat(9000));
-    await until(() => expect(silences > 2 || steps.includes('lines')).toBe(true));
-    expect(steps).toEqual([KILL, 'literal', '9000 bytes']);
+    await until(() => expect(silences > 2 || steps.includes('lines for long')).toBe(true));
+    expect(steps).toEqual([KILL, 'literal for long', '9000 bytes']);
     isSilent = false;
     await until(() => {
       input.look();
-      expect(steps.at(-1)).toBe('lines');
+      expect(steps.at(-1)).toBe('lines for long');
     });
   });
 
@@ -134,7 +156,7 @@ describe('what Drover sends', () => {
       kept = Math.max(0, kept - 4095);
     };
     await send('x'.repeat(9000));
-    await until(() => expect(steps).toContain('lines'));
+    await until(() => expect(steps).toContain('lines for long'));
     expect(kept).toBe(0);
   });
 
@@ -165,11 +187,11 @@ describe('what Drover sends', () => {
     isUnread = true;
     await send('x'.repeat(4096));
     await until(() => expect(looks).toBe(LOOKS_OF_A_SECOND));
-    expect(steps).toEqual([KILL, 'literal', '4096 bytes']);
+    expect(steps).toEqual([KILL, 'literal for long', '4096 bytes']);
     isUnread = false;
     await until(() => {
       input.look();
-      expect(steps).toEqual([KILL, 'literal', '4096 bytes', 'lines']);
+      expect(steps).toEqual([KILL, 'literal for long', '4096 bytes', 'lines for long']);
     });
   });
 
@@ -179,7 +201,7 @@ describe('what Drover sends', () => {
     await expect(send('x'.repeat(6000))).rejects.toThrow(InputFull);
     isUnread = false;
     await send('y'.repeat(6000));
-    await until(() => expect(steps.at(-1)).toBe('lines'));
+    await until(() => expect(steps.at(-1)).toBe('lines for long'));
     expect(steps.filter((step) => step.endsWith('bytes'))).toEqual(['6000 bytes', '6000 bytes']);
   });
 

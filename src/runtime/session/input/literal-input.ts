@@ -34,6 +34,8 @@ interface LiteralInputOptions {
 export class LiteralInput {
   readonly #options: LiteralInputOptions;
   #isLiteral = false;
+  /** True: literal for more bytes than the terminal holds. */
+  #isLong = false;
   /** How many bytes were sent since the program was last seen to have read everything. */
   #sentBytes = 0;
   #returning: Promise<void> | undefined;
@@ -53,7 +55,7 @@ export class LiteralInput {
     const terminal = this.#options.terminal();
     if (terminal === undefined) return tool.write(run, bytes);
     await this.#refuseTooMuch(terminal, bytes.length);
-    const isShared = await this.#becomeLiteral(terminal);
+    const isShared = await this.#becomeLiteral(terminal, bytes.length);
     this.#sentBytes += bytes.length;
     try {
       await tool.write(run, bytes);
@@ -104,9 +106,8 @@ export class LiteralInput {
   }
 
   /** Puts the terminal into literal mode. False: the program rules its terminal itself. */
-  async #becomeLiteral(terminal: InputTerminal): Promise<boolean> {
-    if (this.#isLiteral) return true;
-    const mode = await terminal.mode();
+  async #becomeLiteral(terminal: InputTerminal, bytes: number): Promise<boolean> {
+    const mode = this.#isLiteral ? 'literal' : await terminal.mode();
     // Bytes that a terminal edits and echoes would not be those that were sent.
     if (mode === 'unknown') throw new Error(UNANSWERED);
     if (mode === 'own') return false;
@@ -114,9 +115,12 @@ export class LiteralInput {
       await this.#options.tool.write(this.#options.run, KILL_LINE);
       // Input that the program has read no longer counts as unread.
       if (await this.#arrive(terminal)) this.#sentBytes = 0;
-      if (!(await terminal.setLiteral(true))) throw new Error(UNANSWERED);
     }
+    const isLong = this.#isLong || this.#sentBytes + bytes > TERMINAL_BYTES;
+    if (mode === 'lines' || isLong !== this.#isLong)
+      if (!(await terminal.setLiteral(true, isLong))) throw new Error(UNANSWERED);
     this.#isLiteral = true;
+    this.#isLong = isLong;
     return true;
   }
 
@@ -130,8 +134,9 @@ export class LiteralInput {
   async #giveBack(terminal: InputTerminal, patience: readonly number[], signal: AbortSignal): Promise<void> {
     const isRead = await this.#isRead(terminal, patience, signal);
     if (signal.aborted || (!isRead && this.#sentBytes > TERMINAL_BYTES)) return;
-    if (!(await terminal.setLiteral(false))) return;
+    if (!(await terminal.setLiteral(false, this.#isLong))) return;
     this.#isLiteral = false;
+    this.#isLong = false;
     if (isRead) this.#sentBytes = 0;
   }
 
