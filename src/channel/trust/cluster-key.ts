@@ -13,6 +13,7 @@ import {
 } from 'node:crypto';
 import { z } from 'zod';
 import { corruptStore, invalidNodeConfiguration } from '../../model/errors.js';
+import type { Sealing } from '../../model/fields/secret.js';
 
 /** A key of 32 bytes. Printing it shows nothing. */
 export type ClusterKey = KeyObject;
@@ -94,6 +95,14 @@ export function openSecret(key: ClusterKey, name: string, { keyId, ...sealed }: 
   } catch (cause) {
     throw corruptStore(`the sealed secret "${name}" in the store was changed`, { cause });
   }
+}
+
+/** Seals texts with `key`; a sealed text is the JSON of a sealed secret. */
+export function sealingWith(key: ClusterKey): Sealing {
+  return {
+    seal: (name, text) => JSON.stringify(sealSecret(key, name, text)),
+    open: (name, sealed) => openSecret(key, name, sealedSecretSchema.parse(JSON.parse(sealed))),
+  };
 }
 
 function derive(key: ClusterKey, salt: Buffer, purpose: string): Buffer {
