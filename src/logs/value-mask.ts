@@ -7,26 +7,32 @@
 const SHORTEST_BYTES = 4;
 const SHORTEST_LINE_BYTES = 8;
 const NEWLINE = 0x0a;
+const LINE_ENDS: ReadonlySet<number> = new Set([NEWLINE, 0x0d]);
 const COVER = 0x2a;
 
 /** The texts that are covered for these values: each as a whole, of several lines each line. */
 export function maskedTexts(values: Iterable<string>): string[] {
   return [...values].flatMap((value) => {
-    const lines = value.split('\n').map((line) => line.trim());
+    const lines = value
+      .split(/[\r\n]+/)
+      .map((line) => line.trim())
+      .filter((line) => line !== '');
     const shortest = lines.length === 1 ? SHORTEST_BYTES : SHORTEST_LINE_BYTES;
     return lines.filter((line) => Buffer.byteLength(line) >= shortest);
   });
 }
 
 export class ValueMask {
+  readonly #isLost: boolean;
   readonly #values: readonly Buffer[];
   readonly #longest: number;
   /** The end of the output before, uncovered: a value may begin in it. */
   #before: Buffer = Buffer.alloc(0);
 
-  /** `texts`: what `maskedTexts` makes of the values. */
-  constructor(texts: readonly string[]) {
-    this.#values = texts.map((text) => Buffer.from(text));
+  /** `texts`: what `maskedTexts` makes of the values; null: they are lost, and everything but line ends is covered. */
+  constructor(texts: readonly string[] | null) {
+    this.#isLost = texts === null;
+    this.#values = (texts ?? []).map((text) => Buffer.from(text));
     this.#longest = Math.max(0, ...this.#values.map(({ length }) => length));
   }
 
@@ -35,7 +41,8 @@ export class ValueMask {
    * these covered, too; a value that is cut earlier shows up to 3 of its bytes. Returns true when something was covered.
    */
   cover(bytes: Uint8Array): boolean {
-    if (this.#longest === 0) return false;
+    if (this.#isLost) bytes.set(bytes.map((byte) => (LINE_ENDS.has(byte) ? byte : COVER)));
+    if (this.#longest === 0) return this.#isLost;
     const all = Buffer.concat([this.#before, bytes]);
     const from = this.#before.length;
     let isCovered = false;

@@ -171,7 +171,6 @@ export class DesiredCopy implements FeedSink {
     // Remove unused revisions only after a snapshot: the master sends a content once in a connection and expects this
     // node to keep it.
     this.#collectRevisions();
-    this.#secrets.collect(this.#assignments.values());
     if (this.#older !== undefined) this.#older.isAccepted = false;
     for (const listener of this.#snapshotListeners) listener(isFirst);
   }
@@ -199,16 +198,15 @@ export class DesiredCopy implements FeedSink {
     }
     for (const assignment of put) {
       this.#leftAlone.delete(assignment.id);
-      if (assignment.secrets === undefined) this.#secrets.forget(assignment.id);
       this.#assignments.set(assignment.id, assignment);
       this.#disk.put(ASSIGNMENTS + assignment.id, assignment);
     }
     for (const id of drop) {
       this.#leftAlone.delete(id);
       this.#assignments.delete(id);
-      this.#secrets.forget(id);
       this.#disk.put(ASSIGNMENTS + id, undefined);
     }
+    this.#secrets.collect(this.#assignments.values());
     for (const id of [...put.map((assignment) => assignment.id), ...drop])
       for (const listener of this.#listeners) listener(id);
   }

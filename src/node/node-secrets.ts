@@ -57,13 +57,12 @@ export class NodeSecrets {
     }
   }
 
-  /** Forgets the secrets that none of these assignments names. */
+  /** Forgets the secrets that none of these assignments names, and the values of instances that need none. */
   collect(assignments: Iterable<Assignment>): void {
-    const named = new Set([...assignments].flatMap(({ secrets = {} }) => Object.keys(secrets)));
-    for (const name of [...this.#sent.keys()].filter((one) => !named.has(one))) {
-      this.#sent.delete(name);
-      this.#disk.put(SENT + name, undefined);
-    }
+    if (this.#sent.size + this.#used.size === 0) return;
+    const users = [...assignments].filter(({ secrets }) => secrets !== undefined);
+    this.#keepOnly(SENT, this.#sent, new Set(users.flatMap(({ secrets = {} }) => Object.keys(secrets))));
+    this.#keepOnly(USED, this.#used, new Set(users.map(({ id }) => id)));
   }
 
   /** Why the instance cannot be started for want of secrets, one text each. */
@@ -71,7 +70,7 @@ export class NodeSecrets {
     return Object.entries(secrets).flatMap(([name, version]) => {
       if (version === null) return `there is no secret ${name}: "drover secret set ${name}" makes it`;
       const isHere = this.#sent.get(name)?.version === version;
-      return isHere ? [] : `the master has not sent the secret ${name}: its log says why`;
+      return isHere ? [] : `the master has not sent the secret ${name}, or cannot open it: its log says why`;
     });
   }
 
@@ -91,8 +90,11 @@ export class NodeSecrets {
     return this.#used.get(id);
   }
 
-  forget(id: string): void {
-    if (this.#used.delete(id)) this.#disk.put(USED + id, undefined);
+  #keepOnly(prefix: string, known: Map<string, unknown>, named: ReadonlySet<string>): void {
+    for (const name of [...known.keys()].filter((one) => !named.has(one))) {
+      known.delete(name);
+      this.#disk.put(prefix + name, undefined);
+    }
   }
 
   #keep(key: string, value: object): void {
@@ -131,7 +133,7 @@ async function readSource(name: string, source: SecretSource, signal: AbortSigna
 
 /** The output of a program. The error says how it ended, and nothing of its arguments and what it printed. */
 async function outputOf([file = '', ...words]: readonly string[], signal: AbortSignal): Promise<string> {
-  const options = { timeout: COMMAND_MS, maxBuffer: MOST_BYTES, signal } as const;
+  const options = { timeout: COMMAND_MS, killSignal: 'SIGKILL', maxBuffer: MOST_BYTES, signal } as const;
   try {
     return (await promisify(execFile)(file, words, options)).stdout;
   } catch (error) {

@@ -88,7 +88,8 @@ export class Secrets {
       const text = (await this.#options.sealing()).open(programSecretKey(name), sealed);
       return secretSourceSchema.parse(JSON.parse(text));
     } catch (error) {
-      this.#options.logger.error(`the secret ${name} cannot be opened: ${messageOf(error)}`);
+      const cure = `or set it anew: drover secret set ${name}`;
+      this.#options.logger.error(`the secret ${name} cannot be opened: ${messageOf(error)}; ${cure}`);
       return undefined;
     }
   }

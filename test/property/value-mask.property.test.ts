@@ -54,6 +54,17 @@ describe('the mask of values', () => {
     expect(covered(['password'], ['my pa', 'ssword!\n'])).toBe('my pa******!\n');
   });
 
+  it('covers a value of one line that has a line end behind it, at the shortest', () => {
+    for (const value of ['word', 'word\n', 'word\r\n', '\nword\n\n'])
+      expect(covered([value], ['my word\n'])).toBe('my ****\n');
+  });
+
+  it('covers all but line ends where the values are lost', () => {
+    const bytes = Buffer.from('my word\r\n\n');
+    expect(new ValueMask(null).cover(bytes)).toBe(true);
+    expect(bytes.toString()).toBe('*******\r\n\n');
+  });
+
   it('leaves short values, and short lines of long ones', () => {
     expect(covered(['abc'], ['abc abc\n'])).toBe('abc abc\n');
     expect(maskedTexts(['{\r\n  "key": "0123456789"\r\n}', 'abcd'])).toEqual(['"key": "0123456789"', 'abcd']);

@@ -6,14 +6,16 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { FastifyContextConfig, FastifyReply, FastifyRequest } from 'fastify';
-import { type Access, callerText, type Refusal, strangeName } from '../../access/access.js';
+import { type Access, callerText, type Refusal, strangeName, strangeSecrets } from '../../access/access.js';
 import { KeyIndex } from '../../access/key-index.js';
 import { LastUses } from '../../access/last-uses.js';
 import { KEY_TOKEN_LENGTH, SESSION_TOKEN_LENGTH } from '../../access/tokens.js';
 import { addressBlockOf } from '../../loop/address-block.js';
 import type { Clock } from '../../loop/clock.js';
 import { FailureLimiter } from '../../loop/failure-limiter.js';
+import type { Configuration } from '../../model/configuration.js';
 import { DroverError, type ErrorCode } from '../../model/errors.js';
+import { secretsOf } from '../../model/fields/secret.js';
 import { fieldOf } from '../../model/json-object.js';
 import type { ApiDependencies } from '../dependencies.js';
 import { JSON_TYPE, sendError } from '../http/json-reply.js';
@@ -302,6 +304,22 @@ export function requireSight(request: Pick<FastifyRequest, 'actor'>, name: strin
   const access = accessOf(request);
   if (access?.sees(name) === false)
     throw new DroverError('DRV_CONFIGURATION_REFUSED', strangeName(access, name));
+}
+
+/**
+ * Throws DRV_CONFIGURATION_REFUSED when the caller is a key that is restricted to configurations, without the scope
+ * SECRETS, and `next` refers to a secret that `before` does not: its program could show any secret to the key.
+ */
+export function requireSecrets(
+  request: Pick<FastifyRequest, 'actor'>,
+  before: Configuration | undefined,
+  next: () => { readonly configuration: Configuration },
+): void {
+  const access = accessOf(request);
+  if (access === undefined || access.configurations === null || access.may('SECRETS')) return;
+  const had = before === undefined ? undefined : secretsOf(before);
+  const added = [...secretsOf(next().configuration)].filter((name) => had?.has(name) !== true);
+  if (added.length > 0) throw new DroverError('DRV_CONFIGURATION_REFUSED', strangeSecrets(access, added));
 }
 
 function sendTooMany(reply: FastifyReply, retryAfterMs: number): void {

@@ -81,7 +81,7 @@ export function sealSecret(key: ClusterKey, name: string, secret: string): Seale
 export function openSecret(key: ClusterKey, name: string, { keyId, ...sealed }: SealedSecret): string {
   if (keyId !== clusterKeyId(key))
     throw invalidNodeConfiguration(
-      `data/cluster/cluster.key is not the key of this cluster: copy it from another master, or run "drover join --as-master" anew`,
+      `data/cluster/cluster.key is not the key of this cluster: copy it from another master or from a backup, or run "drover join --as-master" anew`,
     );
   const bytes = Buffer.from(sealed.sealed, 'base64');
   const salt = Buffer.from(sealed.salt, 'base64');

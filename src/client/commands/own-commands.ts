@@ -232,15 +232,20 @@ function addSecretSet(program: Command, host: ClientHost): void {
   const command = groupOf(program, 'secret')
     .command('set <name> [command...]')
     .description(
-      'make or change a secret: of standard input, or (behind --) of a command that nodes run before a start',
+      'make or change a secret: its value is read from standard input, or had on the nodes that use it',
     )
-    .option('--node-file <path>', 'a file with the value, on the nodes that use it');
-  type Options = ClientOptions & { nodeFile?: string };
+    .option('--node-file <path>', 'a file with the value, on the nodes')
+    .option('--node-command', 'nodes run the command behind -- before a start: it prints the value');
+  type Options = ClientOptions & { nodeFile?: string; nodeCommand?: true };
   host.addShown(command).action(async (name: string, words: readonly string[], options: Options) => {
     const { secretText } = await import('../../model/fields/secret.js');
-    const { nodeFile, output } = options;
+    const { nodeFile, nodeCommand = false, output } = options;
+    if (words.length > 0 !== nodeCommand || (nodeCommand && nodeFile !== undefined))
+      throw usageError(
+        'a value is no argument: it is read from standard input. A command of the nodes: secret set NAME --node-command -- WORDS',
+      );
     const ofNode = nodeFile === undefined ? undefined : { file: nodeFile };
-    const given = words.length > 0 ? { command: words } : ofNode;
+    const given = nodeCommand ? { command: words } : ofNode;
     const source = given ?? { value: secretText(await host.surroundings.readInput()) };
     const api = await host.open(options);
     const set = await api.send<Said<'name'>>('PUT', `/secrets/${pathPart(name)}`, source);

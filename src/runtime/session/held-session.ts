@@ -38,8 +38,8 @@ export interface SessionServices extends Omit<SessionsOptions, 'directory'> {
   /** Scratch memory for reads, shared by all sessions. */
   readonly buffer: Buffer;
   readonly onExit: (session: HeldSession) => void;
-  /** The values that are covered in the log of this session. */
-  readonly hidden?: readonly string[] | undefined;
+  /** The values that are covered in the log of this session; null: they are lost. Absent: none. */
+  readonly hidden?: readonly string[] | null | undefined;
 }
 
 export class HeldSession implements HeldRun {
@@ -86,7 +86,8 @@ export class HeldSession implements HeldRun {
   ): Promise<HeldSession> {
     const { tool } = services;
     const nonce = randomBytes(8).toString('hex');
-    const record = { bootId: services.bootId, nonce, log: request.log };
+    const hides = (request.hidden ?? []).length > 0;
+    const record = { bootId: services.bootId, nonce, log: request.log, ...(hides && { hides }) };
     await directory.create(record);
     const session = new HeldSession(directory, record, { ...services, hidden: request.hidden });
     try {
@@ -113,7 +114,10 @@ export class HeldSession implements HeldRun {
       await directory.remove();
       return undefined;
     }
-    const session = new HeldSession(directory, record, { ...services, hidden: hiddenOf(directory) });
+    const session = new HeldSession(directory, record, {
+      ...services,
+      hidden: record.hides === true ? hiddenOf(directory) : [],
+    });
     if (exit !== undefined) session.#takeUpEnded(exit);
     else if (place !== undefined) session.#goOn(place);
     else if (!(await session.#hasBegunAfterAll())) {
@@ -128,7 +132,7 @@ export class HeldSession implements HeldRun {
     this.run = directory.run;
     this.#directory = directory;
     this.#record = record;
-    this.#mask = new ValueMask(services.hidden ?? []);
+    this.#mask = new ValueMask(services.hidden === undefined ? [] : services.hidden);
     this.#services = services;
     this.#input = new LiteralInput({
       tool: services.tool,
@@ -382,8 +386,8 @@ export class HeldSession implements HeldRun {
   }
 }
 
-/** The values that an earlier owner covered: the session's shell still has them. */
-function hiddenOf({ processes }: RunDirectory): readonly string[] {
+/** The values that an earlier owner covered: the session's shell has them while it lives. Null: they are lost. */
+function hiddenOf({ processes }: RunDirectory): readonly string[] | null {
   const { pid } = processes?.shell ?? {};
   return hiddenIn(attempt(() => readFileSync(`/proc/${pid}/environ`, 'utf8'), ''));
 }

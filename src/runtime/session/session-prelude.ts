@@ -18,6 +18,7 @@ import type { ProgramCall, SessionExit, SpoolEnd } from './session-tool.js';
 const SIZE = 'cols 512 rows 50';
 const PREFIX = 'DROVER_SESSION_';
 const HIDDEN = `${PREFIX}HIDDEN`;
+/** One variable may have 128 KiB. Longer texts are not kept: a next owner then covers all output. */
 const MOST_HIDDEN_CHARS = 30_000;
 /** The variables that the session's shell adds by itself: `cd` exports OLDPWD. */
 const ADDED_BY_SHELL = ['OLDPWD'];
@@ -43,6 +44,7 @@ interface PreludeOptions extends OrderOptions {
 /** The program that a multiplexer runs, with its parameters and environment. */
 export function sessionCall(options: PreludeOptions): ProgramCall {
   const { [MARK_VARIABLE]: mark = '', ...environment } = { TERM: 'xterm-256color', ...options.environment };
+  const hidden = (options.hidden ?? []).join('\n');
   const kept = keptVariables(environment, [...options.variables, ...ADDED_BY_SHELL]);
   return {
     file: '/bin/sh',
@@ -60,21 +62,17 @@ export function sessionCall(options: PreludeOptions): ProgramCall {
       [`${PREFIX}WORK`]: options.workingDirectory,
       [`${PREFIX}MARK`]: mark,
       [`${PREFIX}NONCE`]: options.nonce,
-      // Kept in the memory of the session's shell for a next owner. One variable may have 128 KiB.
-      [HIDDEN]: (options.hidden ?? []).join('\n').slice(0, MOST_HIDDEN_CHARS),
+      // Kept in the memory of the session's shell for a next owner.
+      [HIDDEN]: hidden.length > MOST_HIDDEN_CHARS ? '' : hidden,
     },
   };
 }
 
-/** The values to cover, of the environment of a session's shell. */
-export function hiddenIn(environment: string): readonly string[] {
+/** The values to cover, of the environment of a session's shell; null: it has none. */
+export function hiddenIn(environment: string): readonly string[] | null {
   const variable = environment.split('\0').find((one) => one.startsWith(`${HIDDEN}=`));
-  return (
-    variable
-      ?.slice(HIDDEN.length + 1)
-      .split('\n')
-      .filter((text) => text !== '') ?? []
-  );
+  const text = variable?.slice(HIDDEN.length + 1) ?? '';
+  return text === '' ? null : text.split('\n');
 }
 
 /**

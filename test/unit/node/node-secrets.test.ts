@@ -50,7 +50,6 @@ describe('the secrets of a node', () => {
     expect(second.lacking(ASSIGNMENT)).toEqual([]);
     expect(second.used('abc123')?.get('db')).toBe('canary-on-disk');
     second.collect([]);
-    second.forget('abc123');
     await disk.stop();
     expect((await store.list('')).entries).toEqual([]);
   });
@@ -60,7 +59,7 @@ describe('the secrets of a node', () => {
     first.take({ db: { version: 'v1', source: { value: 'word' } } });
     await disk.stop();
     expect(first.lacking({ ...ASSIGNMENT, secrets: { db: 'v2' } })).toEqual([
-      'the master has not sent the secret db: its log says why',
+      'the master has not sent the secret db, or cannot open it: its log says why',
     ]);
     expect(first.lacking({ ...ASSIGNMENT, secrets: { db: null } } as never)).toEqual([
       'there is no secret db: "drover secret set db" makes it',

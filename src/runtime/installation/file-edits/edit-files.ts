@@ -8,7 +8,7 @@ import { basename, dirname } from 'node:path';
 import { removeUnfinishedWrites, replaceFile } from '../../../files/replace-file.js';
 import { hasFileCode, isMissing } from '../../../files/system-error.js';
 import { whileOpen } from '../../../files/while-open.js';
-import { DroverError } from '../../../model/errors.js';
+import { DroverError, messageOf } from '../../../model/errors.js';
 import type { FileEdit } from '../../../model/fields/file-edit.js';
 import { SECRET_VARIABLE, type SecretFile, secretsIn } from '../../../model/fields/secret.js';
 import type { UserIds } from '../../../model/names.js';
@@ -22,6 +22,7 @@ import type { ValueEdit } from './file-edit.js';
 const MOST_BYTES = 1024 * 1024;
 const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 const NEW_FILE_MODE = 0o644;
+const NEW_SECRET_MODE = 0o600;
 const MISSING = 'there is no such file, and one in this format is not made: bring it with a template';
 
 interface EditRequest {
@@ -77,23 +78,37 @@ async function editFile(
     // A daemon that was killed while it wrote left its file.
     await removeUnfinishedWrites(last.entry(''));
     const { uid, gid } = owner ?? (await last.status());
+    const mode = hasSecret(edit) ? NEW_SECRET_MODE : NEW_FILE_MODE;
     const like = 'mode' in edit ? { uid, gid, mode: Number.parseInt(edit.mode, 8) } : present?.status;
-    await replaceFile(last.entry(base), content, { like: like ?? { uid, gid, mode: NEW_FILE_MODE } });
+    await replaceFile(last.entry(base), content, { like: like ?? { uid, gid, mode } });
   });
+}
+
+function hasSecret(edit: FileEdit | SecretFile): boolean {
+  return 'secret' in edit || secretsIn(JSON.stringify(edit.set)).length > 0;
 }
 
 async function edited(
   thread: Pick<EditThread, 'edit'>,
-  { format, set }: FileEdit,
+  edit: FileEdit,
   variables: Variables,
   content: Buffer | null = null,
 ): Promise<Uint8Array | null> {
+  const { format, set } = edit;
   const edits = Object.entries(set).map(([key, value]): ValueEdit => {
     const text = typeof value === 'string' ? substitute(value, variables) : value;
     // The value of a secret is a text, also one of digits.
     return { key, value: text, isFilled: text !== value && secretsIn(String(value)).length === 0 };
   });
-  return thread.edit({ content, format, edits });
+  return thread.edit({ content, format, edits }).catch((error: unknown) => {
+    // The words of a parser may quote the file, which may hold a value of now or of before.
+    const said = messageOf(error);
+    if (!hasSecret(edit) || edits.some(({ key }) => said.startsWith(`${key}: `))) throw error;
+    const place = /line \d+, column \d+/.exec(said)?.[0] ?? 'all of it';
+    throw new Error(
+      `it cannot be set as ${format} (${place}); why is not said, because it may hold a secret`,
+    );
+  });
 }
 
 async function read(
