@@ -285,11 +285,6 @@ export function strangeName(access: Access, name: string): string {
   return `${restrictionText(access)}: ${which}`;
 }
 
-/** Why the access brings no secrets into a configuration that does not refer to them yet. */
-export function strangeSecrets(access: Access, names: readonly string[]): string {
-  return `${restrictionText(access)}: without the scope SECRETS it may not add a reference to ${names.join(', ')}`;
-}
-
 function restrictionText(access: Access): string {
   return `${callerText(access)} is restricted to configurations ${access.configurations?.join(', ')}`;
 }

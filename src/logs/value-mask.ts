@@ -13,27 +13,22 @@ const COVER = 0x2a;
 /** The texts that are covered for these values: each as a whole, of several lines each line. */
 export function maskedTexts(values: Iterable<string>): string[] {
   return [...values].flatMap((value) => {
-    const lines = value
-      .split(/[\r\n]+/)
-      .map((line) => line.trim())
-      .filter((line) => line !== '');
+    const lines = Array.from(value.trim().split(/[\r\n]+/), (line) => line.trim());
     const shortest = lines.length === 1 ? SHORTEST_BYTES : SHORTEST_LINE_BYTES;
     return lines.filter((line) => Buffer.byteLength(line) >= shortest);
   });
 }
 
 export class ValueMask {
-  readonly #isLost: boolean;
-  readonly #values: readonly Buffer[];
+  readonly #values: readonly Buffer[] | null;
   readonly #longest: number;
   /** The end of the output before, uncovered: a value may begin in it. */
   #before: Buffer = Buffer.alloc(0);
 
   /** `texts`: what `maskedTexts` makes of the values; null: they are lost, and everything but line ends is covered. */
   constructor(texts: readonly string[] | null) {
-    this.#isLost = texts === null;
-    this.#values = (texts ?? []).map((text) => Buffer.from(text));
-    this.#longest = Math.max(0, ...this.#values.map(({ length }) => length));
+    this.#values = texts?.map((text) => Buffer.from(text)) ?? null;
+    this.#longest = Math.max(0, ...(this.#values ?? []).map(({ length }) => length));
   }
 
   /**
@@ -41,8 +36,9 @@ export class ValueMask {
    * these covered, too; a value that is cut earlier shows up to 3 of its bytes. Returns true when something was covered.
    */
   cover(bytes: Uint8Array): boolean {
-    if (this.#isLost) bytes.set(bytes.map((byte) => (LINE_ENDS.has(byte) ? byte : COVER)));
-    if (this.#longest === 0) return this.#isLost;
+    const values = this.#values;
+    if (values === null) bytes.set(bytes.map((byte) => (LINE_ENDS.has(byte) ? byte : COVER)));
+    if (values === null || values.length === 0) return values === null;
     const all = Buffer.concat([this.#before, bytes]);
     const from = this.#before.length;
     let isCovered = false;
@@ -51,7 +47,7 @@ export class ValueMask {
       bytes.fill(COVER, Math.max(0, start - from), start + length - from);
       isCovered = true;
     };
-    for (const value of this.#values) {
+    for (const value of values) {
       for (let at = all.indexOf(value); at >= 0; at = all.indexOf(value, at + 1)) coverAt(at, value.length);
       const begun = beginningAtEnd(all, value);
       coverAt(all.length - begun, begun);

@@ -54,11 +54,8 @@ export class Secrets {
     if (programSecrets.get(name) === undefined && !programSecrets.setAside.has(name))
       throw new DroverError('DRV_SECRET_UNKNOWN', 'there is no such secret: "secret list" shows all');
     const users = [...this.#users([name]).values()].flat();
-    if (users.length > 0)
-      throw new DroverError(
-        'DRV_SECRET_IN_USE',
-        `secret ${name} is used by ${users.join(', ')}: change these configurations first`,
-      );
+    const text = `secret ${name} is used by ${users.join(', ')}: change these configurations first`;
+    if (users.length > 0) throw new DroverError('DRV_SECRET_IN_USE', text);
     await programSecrets.until(await store.transact([{ do: 'remove', key: programSecretKey(name) }]));
   }
 

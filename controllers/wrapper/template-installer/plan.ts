@@ -84,14 +84,9 @@ function planInstall(
   const awaited = templates.filter((template) => isAwaited(template, handle));
   const unfetched = templates.filter(({ digest }) => digest !== null && missingDigests.includes(digest));
   const last = repeatable(facts, templates);
-  if (last === undefined && (awaited.length > 0 || (unfetched.length > 0 && !facts.isMasterConnected)))
-    return {
-      steps: noteMissing(
-        next.problem,
-        'template-missing',
-        awaited.length > 0 ? explainAwaited(awaited) : unfetchedMessage(namesOf(unfetched)),
-      ),
-    };
+  const hasNone = awaited.length > 0 || (unfetched.length > 0 && !facts.isMasterConnected);
+  const why = awaited.length > 0 ? explainAwaited(awaited) : unfetchedMessage(namesOf(unfetched));
+  if (last === undefined && hasNone) return { steps: noteMissing(next.problem, 'template-missing', why) };
   if (next.delay !== null && next.delay.until > now && !isProblemOver(next.problem, missingDigests))
     return { steps: [], recheckInMs: next.delay.until - now };
   const [digest] = missingDigests;

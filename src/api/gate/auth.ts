@@ -6,7 +6,7 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { FastifyContextConfig, FastifyReply, FastifyRequest } from 'fastify';
-import { type Access, callerText, type Refusal, strangeName, strangeSecrets } from '../../access/access.js';
+import { type Access, callerText, type Refusal, strangeName } from '../../access/access.js';
 import { KeyIndex } from '../../access/key-index.js';
 import { LastUses } from '../../access/last-uses.js';
 import { KEY_TOKEN_LENGTH, SESSION_TOKEN_LENGTH } from '../../access/tokens.js';
@@ -308,7 +308,7 @@ export function requireSight(request: Pick<FastifyRequest, 'actor'>, name: strin
 
 /**
  * Throws DRV_CONFIGURATION_REFUSED when the caller is a key that is restricted to configurations, without the scope
- * SECRETS, and `next` refers to a secret that `before` does not: its program could show any secret to the key.
+ * SECRETS, and `next` refers to a secret that `before` does not: the key could have a program show it any secret.
  */
 export function requireSecrets(
   request: Pick<FastifyRequest, 'actor'>,
@@ -319,7 +319,8 @@ export function requireSecrets(
   if (access === undefined || access.configurations === null || access.may('SECRETS')) return;
   const had = before === undefined ? undefined : secretsOf(before);
   const added = [...secretsOf(next().configuration)].filter((name) => had?.has(name) !== true);
-  if (added.length > 0) throw new DroverError('DRV_CONFIGURATION_REFUSED', strangeSecrets(access, added));
+  const text = `${callerText(access)} may not add a reference to the secret ${added[0]} without the scope SECRETS`;
+  if (added.length > 0) throw new DroverError('DRV_CONFIGURATION_REFUSED', text);
 }
 
 function sendTooMany(reply: FastifyReply, retryAfterMs: number): void {

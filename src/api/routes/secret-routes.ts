@@ -2,18 +2,16 @@
 import { z } from 'zod';
 import { secretNameSchema, secretSourceSchema, shownSecretSchema } from '../../model/fields/secret.js';
 import { callerOf } from '../gate/auth.js';
-import { defineRoute, type Route } from '../http/route.js';
+import { defineRoute, jsonAnswer, type Route } from '../http/route.js';
 
 const params = z.object({ name: secretNameSchema.describe('name of the secret, its "/" as %2F') });
-const answers = {
-  200: { description: 'done', schema: z.object({ message: z.string(), name: z.string() }) },
-};
+const answers = jsonAnswer('done', z.object({ message: z.string(), name: z.string() }));
 
 export const secretRoutes: readonly Route[] = [
   defineRoute('GET', '/secrets', {
     scope: 'READ',
     summary: 'The secrets by name, without values, and the configurations that refer to them.',
-    answers: { 200: { description: 'secrets', schema: z.array(shownSecretSchema) } },
+    answers: jsonAnswer('secrets', z.array(shownSecretSchema)),
     handle: (_call, { secrets }) => secrets.list(),
   }),
   defineRoute('PUT', '/secrets/:name', {

@@ -28,10 +28,8 @@ export const secretValueSchema = z
     error: 'must be UTF-8 text without NUL: encode other values, for example with base64',
   });
 
-const fileSchema = z
-  .string()
-  .max(1024)
-  .regex(/^\/[^\0]+$/, 'must be an absolute path on the node');
+const ABSOLUTE = /^\/[^\0]+$/;
+const fileSchema = z.string().max(1024).regex(ABSOLUTE, 'must be an absolute path on the node');
 const commandSchema = z.array(z.string().min(1).max(4096)).min(1).max(MOST_WORDS);
 
 /** Where the value comes from: kept by Drover, or had on the node. */
@@ -59,15 +57,13 @@ export const shownSecretSchema = secretRecordSchema.omit({ version: true, sealed
 });
 export type ShownSecret = z.output<typeof shownSecretSchema>;
 
+const MODE = /^0?[0-7]{3}$/;
+
 /** The field `secretFiles`: files of the working directory that each hold the value of a secret. */
 const secretFileSchema = z.strictObject({
   secret: secretNameSchema.describe('the name of the secret'),
   path: workspacePathSchema,
-  mode: z
-    .string()
-    .regex(/^0?[0-7]{3}$/, 'must be a mode in octal digits, such as "0400"')
-    .default('0400')
-    .describe('the mode of the file in octal digits'),
+  mode: z.string().regex(MODE, 'must be a mode in octal digits, such as "0400"').default('0400'),
 });
 export type SecretFile = Readonly<z.output<typeof secretFileSchema>>;
 export const secretFilesSchema = z.array(secretFileSchema).max(64);

@@ -114,10 +114,8 @@ export class HeldSession implements HeldRun {
       await directory.remove();
       return undefined;
     }
-    const session = new HeldSession(directory, record, {
-      ...services,
-      hidden: record.hides === true ? hiddenOf(directory) : [],
-    });
+    const hidden = record.hides === true ? hiddenOf(directory) : [];
+    const session = new HeldSession(directory, record, { ...services, hidden });
     if (exit !== undefined) session.#takeUpEnded(exit);
     else if (place !== undefined) session.#goOn(place);
     else if (!(await session.#hasBegunAfterAll())) {

@@ -22,7 +22,6 @@ import type { ValueEdit } from './file-edit.js';
 const MOST_BYTES = 1024 * 1024;
 const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 const NEW_FILE_MODE = 0o644;
-const NEW_SECRET_MODE = 0o600;
 const MISSING = 'there is no such file, and one in this format is not made: bring it with a template';
 
 interface EditRequest {
@@ -78,7 +77,7 @@ async function editFile(
     // A daemon that was killed while it wrote left its file.
     await removeUnfinishedWrites(last.entry(''));
     const { uid, gid } = owner ?? (await last.status());
-    const mode = hasSecret(edit) ? NEW_SECRET_MODE : NEW_FILE_MODE;
+    const mode = hasSecret(edit) ? 0o600 : NEW_FILE_MODE;
     const like = 'mode' in edit ? { uid, gid, mode: Number.parseInt(edit.mode, 8) } : present?.status;
     await replaceFile(last.entry(base), content, { like: like ?? { uid, gid, mode } });
   });
