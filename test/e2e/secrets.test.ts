@@ -185,6 +185,34 @@ it('the value of a node comes from a file or a command, and its fault is said wi
   await until(async () => expect(await world.api.logs(id)).toEqual([`${CANARY} of a program`]));
 });
 
+it('a state under another cluster key says what is to be done, and a value that is set anew works', async () => {
+  world.configure('lobby', {
+    runtime: 'process',
+    command: 'exec sleep 1000',
+    environmentVariables: { DB: '%SECRET:db%' },
+  });
+  await world.start();
+  await set('db', { value: CANARY });
+  const [{ id = '' } = {}] = await world.untilOnline('lobby', 1);
+  await world.kill('SIGTERM');
+  writeFileSync(join(world.paths.cluster, 'cluster.key'), `${'ab'.repeat(32)}\n`, { mode: 0o600 });
+  rmSync(join(world.paths.cluster, 'node-secrets.key'));
+  await world.start();
+  expect(await world.api.instance(id)).toMatchObject({ state: 'ONLINE', restarts: 0 });
+  await world.api.lifecycle(id, 'restart');
+  await until(async () =>
+    expect(await world.api.instance(id)).toMatchObject({
+      reason: 'secret-missing',
+      message: 'the master has not sent the secret db, or cannot open it: its log says why',
+    }),
+  );
+  expect(readFileSync(join(world.paths.root, 'logs/drover.log'), 'utf8')).toMatch(
+    /the secret db cannot be opened: data\/cluster\/cluster\.key is not the key of this cluster: copy it .*; or set it anew: drover secret set db/,
+  );
+  await set('db', { value: 'another value' });
+  await until(async () => expect(await world.api.instance(id)).toMatchObject({ state: 'ONLINE' }));
+});
+
 it('the heap of a master that runs no user holds no value after it was set', async () => {
   const preload = join(world.paths.root, 'snapshot.mjs');
   const directory = join(world.paths.root, 'heap');

@@ -307,8 +307,8 @@ export function requireSight(request: Pick<FastifyRequest, 'actor'>, name: strin
 }
 
 /**
- * Throws DRV_CONFIGURATION_REFUSED when the caller is a key that is restricted to configurations, without the scope
- * SECRETS, and `next` refers to a secret that `before` does not: the key could have a program show it any secret.
+ * Throws DRV_CONFIGURATION_REFUSED when `next` refers to a secret that `before` does not, and the caller is a key that
+ * is restricted to configurations and lacks the scope SECRETS. Such a key could have a program show it any secret.
  */
 export function requireSecrets(
   request: Pick<FastifyRequest, 'actor'>,

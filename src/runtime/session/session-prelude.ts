@@ -18,7 +18,7 @@ import type { ProgramCall, SessionExit, SpoolEnd } from './session-tool.js';
 const SIZE = 'cols 512 rows 50';
 const PREFIX = 'DROVER_SESSION_';
 const HIDDEN = `${PREFIX}HIDDEN`;
-/** One variable may have 128 KiB. Longer texts are not kept: a next owner then covers all output. */
+/** A variable may have 128 KiB. Longer texts are not kept: a next owner then covers all output. */
 const MOST_HIDDEN_CHARS = 30_000;
 /** The variables that the session's shell adds by itself: `cd` exports OLDPWD. */
 const ADDED_BY_SHELL = ['OLDPWD'];
