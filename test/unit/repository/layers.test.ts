@@ -94,6 +94,7 @@ const ON_THE_PAGE = [
   'src/model/plain/attempt.js',
   'src/model/plain/counted-down.js',
   'src/model/plain/deed.js',
+  'src/model/plain/duration-text.js',
   'src/model/plain/host-port.js',
   'src/model/plain/name.js',
   'src/model/plain/run-failure.js',
