@@ -140,7 +140,7 @@ function isMissing({ usual, value }: Pick<ReturnType<typeof fieldOf>, 'usual' | 
   return usual === undefined && value.value === '';
 }
 
-/** The allowed values as choices. Without a usual value nothing is chosen at first. */
+/** The allowed values as choices. Nothing is chosen at first where the parameter has no usual value. */
 function optionsOf(values: readonly string[], usual: string | undefined) {
   const all = usual === undefined ? ['', ...values] : values;
   return all.map((value) => ({ value, label: value }));
