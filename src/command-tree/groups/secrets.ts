@@ -1,6 +1,6 @@
 /** `secret list` and `secret remove`. Only the client has `secret set`, which reads a value here. */
 import type { ShownSecret } from '../../model/fields/secret.js';
-import { durationText } from '../../model/words.js';
+import { durationText } from '../../model/plain/duration-text.js';
 import { describe, messageText, noInput, type Said } from '../command.js';
 import { type Columns, listOf } from '../list.js';
 

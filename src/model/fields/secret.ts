@@ -19,7 +19,7 @@ const NAME_RULE =
 
 export const secretNameSchema = z.string().max(128, NAME_RULE).regex(NAME, NAME_RULE);
 
-export const secretValueSchema = z
+const secretValueSchema = z
   .string()
   .refine((text) => text !== '' && byteLengthWithin(text, MOST_SECRET_BYTES), {
     error: `must have 1 to ${MOST_SECRET_BYTES} bytes`,
@@ -86,9 +86,7 @@ export function secretsIn(text: string): string[] {
 type Using = Pick<Configuration, 'environmentVariables' | 'fileEdits' | 'secretFiles'>;
 
 /** The references of a content to secrets: the name, and the field that has it. */
-export function* secretReferences(
-  content: Using,
-): Generator<{ readonly secret: string; readonly field: string }> {
+function* secretReferences(content: Using): Generator<{ readonly secret: string; readonly field: string }> {
   for (const field of ['environmentVariables', 'fileEdits'] as const)
     for (const secret of secretsIn(JSON.stringify(content[field] ?? ''))) yield { secret, field };
   for (const { secret } of content.secretFiles ?? []) yield { secret, field: 'secretFiles' };
