@@ -19,6 +19,7 @@ import { kindOf, pathPart } from '../../command-tree/runs/api-calls.js';
 import { ClientError, usageError } from '../../command-tree/runs/client-error.js';
 import type { LogPoint } from '../../logs/log-batch.js';
 import { DEFAULT_LOG_LINES, MOST_EXIT_LINES } from '../../model/plain/command-limits.js';
+import { LINE_WITH_END } from '../../model/plain/line-end.js';
 import { SHELLS, type Shell, scriptOf } from '../completion/scripts.js';
 import type { TargetOptions } from '../contexts/choose-target.js';
 import { COMMIT_GOALS, type CommitGoal, GOALS, type Goal, KINDS } from '../live/states.js';
@@ -238,7 +239,6 @@ function addSecretSet(program: Command, host: ClientHost): void {
     .option('--node-command', 'nodes run the command behind -- before a start: it prints the value');
   type Options = ClientOptions & { nodeFile?: string; nodeCommand?: true };
   host.addShown(command).action(async (name: string, words: readonly string[], options: Options) => {
-    const { secretText } = await import('../../model/fields/secret.js');
     const { nodeFile, nodeCommand = false, output } = options;
     if (words.length > 0 !== nodeCommand || (nodeCommand && nodeFile !== undefined))
       throw usageError(
@@ -246,7 +246,8 @@ function addSecretSet(program: Command, host: ClientHost): void {
       );
     const ofNode = nodeFile === undefined ? undefined : { file: nodeFile };
     const given = nodeCommand ? { command: words } : ofNode;
-    const source = given ?? { value: secretText(await host.surroundings.readInput()) };
+    const read = async () => (await host.surroundings.readInput()).replace(LINE_WITH_END, '$1');
+    const source = given ?? { value: await read() };
     const api = await host.open(options);
     const set = await api.send<Said<'name'>>('PUT', `/secrets/${pathPart(name)}`, source);
     await host.print({ json: () => set, text: () => set.message, names: () => [name] }, output, api.now);

@@ -6,6 +6,7 @@ import { z } from 'zod';
 import type { Configuration } from '../configuration.js';
 import { invalidRequest } from '../errors.js';
 import { placeholderNames } from '../names.js';
+import { LINE_WITH_END } from '../plain/line-end.js';
 import { byteLengthWithin } from '../words.js';
 import { workspacePathSchema } from './file-edit.js';
 
@@ -110,7 +111,7 @@ export function unknownSecrets(content: Configuration, isKnown: (name: string) =
  * DRV_REQUEST_INVALID, which shows nothing of the value.
  */
 export function secretText(text: string): string {
-  const value = text.replace(/^([^\n]*?)\r?\n$/, '$1');
+  const value = text.replace(LINE_WITH_END, '$1');
   const { error } = secretValueSchema.safeParse(value);
   if (error !== undefined) throw invalidRequest(`the value ${error.issues[0]?.message}`);
   return value;

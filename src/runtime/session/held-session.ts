@@ -86,8 +86,7 @@ export class HeldSession implements HeldRun {
   ): Promise<HeldSession> {
     const { tool } = services;
     const nonce = randomBytes(8).toString('hex');
-    const hides = (request.hidden ?? []).length > 0;
-    const record = { bootId: services.bootId, nonce, log: request.log, ...(hides && { hides }) };
+    const record = { bootId: services.bootId, nonce, log: request.log, hides: request.hidden !== undefined };
     await directory.create(record);
     const session = new HeldSession(directory, record, { ...services, hidden: request.hidden });
     try {
