@@ -12,6 +12,7 @@ nodes: ids of the nodes that may run it; empty: any
 hostAddress: the address that clients connect to. It may hold %NODE_ID%, %NODE_ADDRESS%, %HOST_ADDRESS% (the node's address) and properties
 availablePorts: {"min": 8080, "max": 8099}: each instance gets a port of its own from this range, 1 to 65535. Without it instances have no port
 ports: more ports of each instance, by name, at most 16: a range, the neighbour of the main port, or its number
+sharePort: reuse: the instances on one node share the main port
 minimumServiceCount: how many instances Drover keeps; 0 to 100,000
 maximumServiceCount: not below minimumServiceCount. Drover removes instances above this number (static ones it stops), and refuses POST /instances at it. Those without players go first, of these what Drover made for the minimum, the youngest first
 surplus: what a lowered minimumServiceCount leaves. keep: it goes on. remove: of the instances that Drover made for the minimum, those beyond it go: what is not up first, then what has no players, the youngest first. Players are waited for as update says (players, playersSeconds; without it for ever). What a client made stays. A static one goes too, and its directory stays

@@ -78,6 +78,8 @@ export const placementSchema = z.object({
   port: portSchema.nullable(),
   /** The named ports, with those that are counted from the main one. Absent: none. */
   ports: namedPortsSchema.optional(),
+  /** The configuration whose instances on the node share the main port. Absent: the port is its own. */
+  sharedBy: nameSchema.optional(),
   /** Address that clients connect to. */
   hostAddress: z.string(),
   /** The templates of this instance, chosen once (oneOf and oneInGroups are decided here). */
@@ -160,7 +162,7 @@ export type InstanceStatus = Omit<StoredStatus, keyof ProcessStatus | keyof Firs
   ProcessStatus &
   FirstReadiness;
 
-const homeSchema = placementSchema.pick({ nodeId: true, port: true, ports: true });
+const homeSchema = placementSchema.pick({ nodeId: true, port: true, ports: true, sharedBy: true });
 
 /** The record in its stored form. Readers take it through `instanceOf`. */
 export const instanceRecordSchema = z.object({
@@ -335,7 +337,11 @@ export function withEnd(record: InstanceRecord, now: number): InstanceRecord {
   };
 }
 
-function withoutPorts({ ports: _ports, ...place }: InstancePlacement): InstancePlacement {
+function withoutPorts({
+  ports: _ports,
+  sharedBy: _sharedBy,
+  ...place
+}: InstancePlacement): InstancePlacement {
   return { ...place, port: null };
 }
 
