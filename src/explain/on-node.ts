@@ -224,7 +224,7 @@ function runText(pid: number): string {
 }
 
 function online({ placement }: InstanceFacts['record'], seen: InstanceDescription): Story {
-  const shared = placement?.sharedBy === undefined ? '' : `, shared by ${placement.sharedBy} there`;
+  const shared = placement?.sharedBy === undefined ? '' : ' (shared)';
   const port = placement?.port == null ? '' : `, port ${placement.port}${shared}`;
   const since = seen.upForMs === null ? 'up' : `up for ${durationText(seen.upForMs)}`;
   const where = `${since} on ${placement?.nodeId}${port}`;

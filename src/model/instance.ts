@@ -337,11 +337,7 @@ export function withEnd(record: InstanceRecord, now: number): InstanceRecord {
   };
 }
 
-function withoutPorts({
-  ports: _ports,
-  sharedBy: _sharedBy,
-  ...place
-}: InstancePlacement): InstancePlacement {
+function withoutPorts({ ports: _ports, sharedBy: _by, ...place }: InstancePlacement): InstancePlacement {
   return { ...place, port: null };
 }
 

@@ -132,8 +132,8 @@ it.skipIf(server === undefined)(
     const [other] = await world.untilOnline('shop', 1);
     expect(other?.allocatedPort).toBe(first + 1);
     if (one === undefined) expect.fail('there is one');
-    const { pid } = JSON.parse((await world.api.send('GET', `/instances/${one.id}/details`)).text);
-    process.kill(pid, 'SIGKILL');
+    const { processPid } = await world.api.instance(one.id);
+    process.kill(processPid ?? expect.fail('it runs'), 'SIGKILL');
     await until(async () => {
       const now = await world.api.instance(one.id);
       expect(now).toMatchObject({ state: 'ONLINE', allocatedPort: first, restarts: 1 });

@@ -173,9 +173,9 @@ export class Starter {
     const { assignment, configuration } = wanted;
     const hooks = hooksOfStart(wanted, handle, hook);
     handles.put(starting({ ...handle, hooks }, assignment, clock.now()));
-    // A daemon killed now would otherwise come back and take the hook for the program.
-    if (hook !== undefined) await handles.keep();
-    else if (configuration.readiness?.logLine !== undefined) await this.#noteLogPlace(id);
+    // A daemon killed now would otherwise come back and take the hook for the program, or start the run of a job again.
+    if (hook !== undefined || configuration.job !== undefined) await handles.keep();
+    if (hook === undefined && configuration.readiness?.logLine !== undefined) await this.#noteLogPlace(id);
     const content = hook === undefined ? wanted : contentOfHook(wanted, hook, handle);
     const spec = installation.launchSpec(content, run, desired.master);
     // A runtime that measures usage itself also sets its own limits, so Drover makes no control groups for it.

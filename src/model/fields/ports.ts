@@ -136,15 +136,11 @@ interface WantedPorts {
 }
 
 /** The needs of a configuration. The narrowest range chooses first: a wider one has other numbers left. */
-export function portNeedsOf({
-  name: configuration,
-  sharePort,
-  availablePorts,
-  ports = {},
-}: WantedPorts): readonly PortNeed[] {
+export function portNeedsOf(wanted: WantedPorts): readonly PortNeed[] {
+  const { availablePorts, ports = {} } = wanted;
   const main = { name: MAIN, protocol: 'both' } as const;
   const beside: PortNeed['group'][number][] = [{ ...main, above: 0 }];
-  const sharedBy = sharePort && configuration;
+  const sharedBy = wanted.sharePort && wanted.name;
   const needs: PortNeed[] =
     availablePorts === undefined ? [] : [{ ...main, ...availablePorts, sharedBy, group: beside }];
   for (const [name, { min, max = min, next: above = 0, protocol }] of Object.entries(ports)) {

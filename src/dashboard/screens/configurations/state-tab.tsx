@@ -68,15 +68,7 @@ function Ends({ name }: { readonly name: string }) {
 }
 
 function Content({ configuration, file }: { readonly configuration: Configuration; readonly file: string }) {
-  const {
-    minimumServiceCount,
-    maximumServiceCount,
-    ramMB,
-    cpu,
-    availablePorts,
-    ports = {},
-    sharePort,
-  } = configuration;
+  const { minimumServiceCount, maximumServiceCount, ramMB, cpu, availablePorts, ports = {} } = configuration;
   const { allOf, allInGroups, oneOf, oneInGroups } = configuration.templateInstallationConfig;
   const named = [...allOf, ...oneOf];
   const groups = [...allInGroups, ...oneInGroups];
@@ -94,7 +86,7 @@ function Content({ configuration, file }: { readonly configuration: Configuratio
         <Fact name={text.ports}>
           {[
             ...(availablePorts ? [`${availablePorts.min}–${availablePorts.max}`] : []),
-            ...(sharePort ? [text.sharedPort] : []),
+            ...(configuration.sharePort ? [text.sharedPort] : []),
             ...Object.keys(ports),
           ].join(', ') || text.none}
         </Fact>
