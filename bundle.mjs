@@ -25,6 +25,7 @@ import { dirname, join } from 'node:path';
 const SOURCES = [
   'src',
   'controllers',
+  'tools',
   'bundle.mjs',
   'package.json',
   'rolldown.config.ts',

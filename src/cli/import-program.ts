@@ -1,6 +1,6 @@
 /** The arguments and options of `drover import`. The code behind them is loaded when the command is called. */
 import { type Command, Option } from 'commander';
-import type { ImportOptions } from '../import/import.js';
+import type { ImportOptions } from '../../tools/import/import.js';
 
 export function addImportCommands(program: Command): void {
   const group = program
@@ -13,7 +13,7 @@ export function addImportCommands(program: Command): void {
       .description('from a directory of Universe: its config.json, configuration/ and templates/')
       .argument('<directory>', 'that directory; nothing in it is changed'),
   ).action(async (directory: string, options: ImportOptions) => {
-    const { importUniverse } = await import('./import-command.js');
+    const { importUniverse } = await import('../../tools/import/import-command.js');
     await importUniverse(directory, options);
   });
 
@@ -24,7 +24,7 @@ export function addImportCommands(program: Command): void {
       .argument('<file>', 'that file; nothing in it is evaluated')
       .option('--env <name>', 'lay env_<name> of the apps over their env'),
   ).action(async (file: string, options: ImportOptions & { env?: string }) => {
-    const { importPm2 } = await import('./import-command.js');
+    const { importPm2 } = await import('../../tools/import/import-command.js');
     await importPm2(file, options);
   });
 }

@@ -7,7 +7,7 @@ import { clearScreenDown, createInterface, cursorTo, type Interface, moveCursor 
 import { isatty, type ReadStream, type WriteStream } from 'node:tty';
 import type { CommandSession } from '../api/http/command-runner.js';
 import { attempt } from '../model/plain/attempt.js';
-import { durationText } from '../model/words.js';
+import { durationText } from '../model/plain/duration-text.js';
 import { InterruptGuard, SECOND_PRESS_MS } from './interrupt-guard.js';
 
 const PROMPT = 'drover> ';

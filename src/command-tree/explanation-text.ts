@@ -11,8 +11,9 @@ import type {
   PastExit,
   PortHolder,
 } from '../explain/explanation.js';
+import { durationText } from '../model/plain/duration-text.js';
 import { wrapText } from '../model/plain/wrap-text.js';
-import { countText, cutText, durationText, endText, instantText } from '../model/words.js';
+import { countText, cutText, endText, instantText } from '../model/words.js';
 import { toPlainText } from '../telemetry/plain-text.js';
 import { renderTable } from './table.js';
 

@@ -7,18 +7,13 @@ import type { NodeCondition } from '../model/node.js';
 import type { DrainProgress } from '../model/node-drain.js';
 import type { ShownWebhook } from '../model/webhook.js';
 import type { Health } from './health.js';
-import { HEALTH_TONES, type HealthState, type HealthTone } from './health-states.js';
+import { HEALTH_STATES, HEALTH_TONES, type HealthState, type HealthTone } from './health-states.js';
 
-export const CONCERN_KINDS = [
-  'node-lost',
-  'node-returning',
-  'node-draining',
-  'node-cordoned',
-  'file',
-  'undelivered',
-  'record',
-  'certificate',
-] as const;
+const NODE_KINDS = ['node-lost', 'node-returning', 'node-draining', 'node-cordoned'] as const;
+const OTHER_KINDS = ['file', 'undelivered', 'record', 'certificate'] as const;
+export const CONCERN_KINDS = [...NODE_KINDS, ...OTHER_KINDS] as const;
+/** The order of concerns that are equally urgent: a lost node is often the cause of the rest. */
+const KINDS: readonly Concern['kind'][] = [...NODE_KINDS, ...HEALTH_STATES, ...OTHER_KINDS];
 
 /** A configuration with its health, as the topic `health` has it. */
 export interface ConfigurationHealth {
@@ -99,7 +94,12 @@ export function concernsOf(facts: ConcernFacts): Concern[] {
   const problem = facts.certificateProblem;
   if (problem !== null)
     add('TLS of the API', { kind: 'certificate', tone: 'bad', word: 'Certificate', text: problem });
-  return all.sort((a, b) => ORDER.indexOf(a.tone) - ORDER.indexOf(b.tone));
+  return all.sort(
+    (a, b) =>
+      ORDER.indexOf(a.tone) - ORDER.indexOf(b.tone) ||
+      KINDS.indexOf(a.kind) - KINDS.indexOf(b.kind) ||
+      (a.name < b.name ? -1 : 1),
+  );
 }
 
 /** True for a fault of a single configuration file, not of a directory, the store or a template. */

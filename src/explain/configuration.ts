@@ -4,11 +4,12 @@
 import type { ConfigurationFileError } from '../model/configuration.js';
 import type { ShownOverride } from '../model/configuration-overrides.js';
 import { byAge, hasFinished, hasPlayers, type InstanceRecord, isAtRest } from '../model/instance.js';
+import { durationText } from '../model/plain/duration-text.js';
 import { fileInGitText, gitStandingText, shortCommit } from '../model/plain/git-words.js';
 import { rolloutAdvice, rolloutText } from '../model/plain/rollout-text.js';
 import { freezeText, scheduleText } from '../model/plain/schedule-text.js';
 import { hasEnded, isHeldBack, type RolloutRecord } from '../model/rollout.js';
-import { countText, cutText, durationText } from '../model/words.js';
+import { countText, cutText } from '../model/words.js';
 import type { ServiceView } from './decisions.js';
 import type { ConfigurationExplanation, ExplainedFile } from './explanation.js';
 import type { ConfigurationFacts, InstanceFacts, Story } from './facts.js';

@@ -4,7 +4,8 @@
  */
 import type { NodeRecord } from '../model/node.js';
 import type { DrainProgress } from '../model/node-drain.js';
-import { countText, durationText } from '../model/words.js';
+import { durationText } from '../model/plain/duration-text.js';
+import { countText } from '../model/words.js';
 import type { ContactView } from './decisions.js';
 import type { NodeExplanation } from './explanation.js';
 import type { InstanceFacts, Story } from './facts.js';

@@ -2,9 +2,10 @@
 
 import { portNeedsOf, portsOf } from '../model/fields/ports.js';
 import { hasDoneItsWork, hasFailed, hasFinished, isAtRest, saidOf } from '../model/instance.js';
+import { durationText } from '../model/plain/duration-text.js';
 import type { InstanceDescription } from '../model/run/instance-description.js';
 import { NO_HOST_PID } from '../model/run/run-identity.js';
-import { countText, durationText, endText, listText } from '../model/words.js';
+import { countText, endText, listText } from '../model/words.js';
 import { exitHint } from './exit-hint.js';
 import type { InstanceFacts, Story } from './facts.js';
 import { rangeField } from './unplaced.js';

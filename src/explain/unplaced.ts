@@ -2,7 +2,8 @@
  * The stories of two kinds of instances: those that wait for a node, with advice on what would make room, and
  * those whose node is away.
  */
-import { countText, durationText, listText } from '../model/words.js';
+import { durationText } from '../model/plain/duration-text.js';
+import { countText, listText } from '../model/words.js';
 import type { PlacementView } from './decisions.js';
 import type { InstanceFacts, Story } from './facts.js';
 

@@ -6,7 +6,7 @@ const args = process.argv.slice(2);
 const seedAt = args.indexOf('--seed');
 const seed = seedAt < 0 ? Date.now() % 1e9 : Number(args.splice(seedAt, 2)[1]);
 const count = /^\d+$/.test(args[0] ?? '') ? Number(args.shift()) : 200;
-const roots = args.length > 0 ? args : ['src', 'controllers'];
+const roots = args.length > 0 ? args : ['src', 'controllers', 'tools'];
 
 /** Mulberry32: a small generator that gives the same numbers on each machine. */
 let state = seed;

@@ -24,7 +24,7 @@ TEXT: only the faults with that in their names.`;
 
 const REPOSITORY = join(dirname(fileURLToPath(import.meta.url)), '../..');
 /** The files that a test run needs; the rest of the repository is not copied. */
-const COPIED = ['controllers', 'src', 'test', 'package.json', 'tsconfig.json', 'vitest.config.ts'];
+const COPIED = ['controllers', 'src', 'tools', 'test', 'package.json', 'tsconfig.json', 'vitest.config.ts'];
 /** The pure files beside the plans: they decide, and have no effects. */
 const DECISIONS = [
   'conditions',

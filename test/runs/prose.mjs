@@ -2,7 +2,7 @@
 // Usage: node test/runs/prose.mjs [file or directory ...]
 import { commentsOf, sourcesBelow } from './source-comments.mjs';
 
-const ROOTS = ['src', 'controllers', 'test/support'];
+const ROOTS = ['src', 'controllers', 'tools', 'test/support'];
 const MOST_WORDS = 30;
 const OPENING = /^(Of|Without|What|One|Those)\b/;
 const PRONOUN = /\b(one of which|that one|of none)\b/i;

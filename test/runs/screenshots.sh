@@ -3,5 +3,5 @@
 set -euo pipefail
 folder=${1:?name a folder: npm run screenshots -- FOLDER}
 npm run --silent build
-DROVER_SCREENSHOTS=$(realpath -m "$folder") npx vitest run test/e2e/dashboard/looks.test.ts
+DROVER_SCREENSHOTS=$(realpath -m "$folder") npx vitest run test/e2e/dashboard/{looks,fleet-pictures,instance,jobs,rollouts,configurations}.test.ts
 echo "The pictures are in $folder"

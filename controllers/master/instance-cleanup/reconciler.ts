@@ -6,7 +6,7 @@
 
 import { Conflict, type Reconciler } from '../../../src/loop/reconciler.js';
 import { hasEndedByItself, hasFinished, type InstanceRecord } from '../../../src/model/instance.js';
-import { durationText } from '../../../src/model/words.js';
+import { durationText } from '../../../src/model/plain/duration-text.js';
 import { timedOut } from '../../../src/state/instance-changes.js';
 import type { InstanceWriter } from '../../../src/state/instance-writes.js';
 import type { StateRecords } from '../../../src/state/master-state.js';

@@ -5,7 +5,8 @@
 import type { NodeVerdict } from '../../../src/explain/explanation.js';
 import type { NamedPort, PortNeed } from '../../../src/model/fields/ports.js';
 import type { NodeCondition } from '../../../src/model/node.js';
-import { countText, durationText, listText } from '../../../src/model/words.js';
+import { durationText } from '../../../src/model/plain/duration-text.js';
+import { countText, listText } from '../../../src/model/words.js';
 
 /** The facts that decide about one node for one instance. */
 export interface Candidate {

@@ -1,5 +1,6 @@
 /** Says what moves wait for, in words and numbers, from the verdicts that decide them. */
-import { countText, durationText, listText } from '../../../src/model/words.js';
+import { durationText } from '../../../src/model/plain/duration-text.js';
+import { countText, listText } from '../../../src/model/words.js';
 import { atOnce } from './moves.js';
 import { type Judged, movingOf, type Verdict } from './verdict.js';
 

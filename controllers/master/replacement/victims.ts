@@ -2,7 +2,7 @@
 
 import type { Configuration } from '../../../src/model/configuration.js';
 import { byAge, hasFinished, type InstanceRecord, isAtRest } from '../../../src/model/instance.js';
-import { durationText } from '../../../src/model/words.js';
+import { durationText } from '../../../src/model/plain/duration-text.js';
 import { wantedOf } from '../../../src/state/left-of-record.js';
 import type { StateRecords } from '../../../src/state/master-state.js';
 import { BUSY_FOR_MS } from '../placement/busy-ports.js';

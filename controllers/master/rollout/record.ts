@@ -1,4 +1,6 @@
 /** Decides the next record of a rollout: when it begins, how far it is, and when it ends or fails. */
+
+import { durationText } from '../../../src/model/plain/duration-text.js';
 import {
   hasEnded,
   NO_COUNTS,
@@ -8,7 +10,7 @@ import {
   type RolloutReason,
   type RolloutRecord,
 } from '../../../src/model/rollout.js';
-import { countText, cutText, durationText, endText } from '../../../src/model/words.js';
+import { countText, cutText, endText } from '../../../src/model/words.js';
 import { lastGoodOf } from '../../../src/state/contents-in-force.js';
 import type { Member, RolloutFacts } from './facts.js';
 import { countsOf, type Judged } from './members.js';

@@ -9,6 +9,7 @@
  */
 import type { Plan } from '../../../src/loop/reconciler.js';
 import { dueTimes, nextDue } from '../../../src/model/cron.js';
+import { durationText } from '../../../src/model/plain/duration-text.js';
 import { freezeText } from '../../../src/model/plain/schedule-text.js';
 import {
   type Entry,
@@ -20,7 +21,7 @@ import {
   type Schedule,
   type Timetable,
 } from '../../../src/model/schedule.js';
-import { countText, durationText } from '../../../src/model/words.js';
+import { countText } from '../../../src/model/words.js';
 
 /** A clock that goes back further than this was wrong before: due times count from its new time. */
 const WRONG_CLOCK_MS = 86_400_000;

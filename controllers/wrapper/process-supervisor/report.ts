@@ -2,10 +2,11 @@
 
 import { BOUNDS, type Report } from '../../../src/channel/protocol/messages.js';
 import type { InstanceState, Reason } from '../../../src/model/instance.js';
+import { durationText } from '../../../src/model/plain/duration-text.js';
 import type { Exit } from '../../../src/model/run/past-exit.js';
 import { NO_HOST_PID, pidOf } from '../../../src/model/run/run-identity.js';
 import { isRestarted } from '../../../src/model/stopping.js';
-import { countText, cutToBytes, durationText } from '../../../src/model/words.js';
+import { countText, cutToBytes } from '../../../src/model/words.js';
 import {
   givenUpFor,
   type Handle,

@@ -5,7 +5,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { z } from 'zod';
 import type { Clock } from '../../loop/clock.js';
 import { type NodeConfiguration, nodeConfigurationSchema } from '../../model/node.js';
-import { durationText } from '../../model/words.js';
+import { durationText } from '../../model/plain/duration-text.js';
 import type { ApiDependencies } from '../dependencies.js';
 import { sendEncoded, sendError } from '../http/json-reply.js';
 import { defineRoute, jsonAnswer, type Route } from '../http/route.js';

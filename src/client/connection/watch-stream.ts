@@ -6,7 +6,7 @@ import { randomInt } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { RawData, WebSocket } from 'ws';
 import { ClientError, EXIT, failedError, isTransient } from '../../command-tree/runs/client-error.js';
-import { durationText } from '../../model/words.js';
+import { durationText } from '../../model/plain/duration-text.js';
 import { parseFrame, type WatchMessage } from '../../watch-client/messages.js';
 import {
   connectBackoff,

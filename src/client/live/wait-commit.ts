@@ -5,7 +5,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { pathPart } from '../../command-tree/runs/api-calls.js';
 import { ClientError, EXIT, unlessTransient, usageError } from '../../command-tree/runs/client-error.js';
-import { durationText } from '../../model/words.js';
+import { durationText } from '../../model/plain/duration-text.js';
 import type { CommitProgress } from '../../operations/commit-progress.js';
 import type { ApiClient } from '../api-client.js';
 import type { LiveOutput } from './live-output.js';

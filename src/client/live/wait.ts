@@ -7,7 +7,7 @@ import {
 } from '../../command-tree/explanation-text.js';
 import { pathPart } from '../../command-tree/runs/api-calls.js';
 import { ClientError, EXIT, usageError } from '../../command-tree/runs/client-error.js';
-import { durationText } from '../../model/words.js';
+import { durationText } from '../../model/plain/duration-text.js';
 import type { ApiClient } from '../api-client.js';
 import { followTopics, type WantedTopics } from './followed-topics.js';
 import type { LiveOutput } from './live-output.js';

@@ -1,7 +1,8 @@
 /** `cluster status|nodes|why`: the nodes, and whether everything runs that should. */
 import type { NodeExplanation } from '../../explain/explanation.js';
 import { countBy } from '../../model/plain/count-by.js';
-import { durationText, instantText } from '../../model/words.js';
+import { durationText } from '../../model/plain/duration-text.js';
+import { instantText } from '../../model/words.js';
 import type { ClusterStatus, ListedNode } from '../../operations/cluster-status.js';
 import { describe, fieldsOf, noInput, tableOf, type View } from '../command.js';
 import { renderNodeExplanation } from '../explanation-text.js';

@@ -2,8 +2,9 @@
 
 import type { RolledBack } from '../../api/routes/configuration-history-routes.js';
 import type { FieldDifference } from '../../model/field-differences.js';
+import { durationText } from '../../model/plain/duration-text.js';
 import { shownPair, visibleText } from '../../model/plain/shown-pair.js';
-import { countText, durationText, listText } from '../../model/words.js';
+import { countText, listText } from '../../model/words.js';
 import type { ConfigurationDiff } from '../../operations/configuration-diff.js';
 import type { ContentDiff, PastContent } from '../../operations/rollouts/configuration-history.js';
 import { tableOf, type View } from '../command.js';

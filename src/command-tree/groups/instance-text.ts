@@ -6,10 +6,11 @@
 import type { InstanceDetails } from '../../api/routes/instances/instance-details.js';
 import type { InstanceInfo } from '../../model/instance.js';
 import { countedDown } from '../../model/plain/counted-down.js';
+import { durationText } from '../../model/plain/duration-text.js';
 import { hostPort } from '../../model/plain/host-port.js';
 import { runFailure } from '../../model/plain/run-failure.js';
 import type { LeftDirectories } from '../../model/run/left-directory.js';
-import { countText, durationText } from '../../model/words.js';
+import { countText } from '../../model/words.js';
 import { fieldsOf, tableOf, type View } from '../command.js';
 import type { Columns, Orders } from '../list.js';
 

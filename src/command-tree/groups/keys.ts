@@ -10,7 +10,8 @@ import { KEY_SCOPES, type KeyScope } from '../../model/access/key-scopes.js';
 import { NAME_PATTERN, NAME_PATTERN_RULE } from '../../model/access/name-pattern.js';
 import { MAX_KEY_ENTRIES } from '../../model/plain/command-limits.js';
 import { EXPIRY_RULE, parseExpiry } from '../../model/plain/duration.js';
-import { durationText, instantText, quoteText } from '../../model/words.js';
+import { durationText } from '../../model/plain/duration-text.js';
+import { instantText, quoteText } from '../../model/words.js';
 import { describe, invalid, messageText, noInput, type Said } from '../command.js';
 import { type Columns, listOf } from '../list.js';
 

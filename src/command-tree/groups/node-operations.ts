@@ -3,7 +3,8 @@ import { type Command, Option } from 'commander';
 import type { ForgottenNode, NodeDrain, NodeMessage } from '../../api/routes/node-operation-routes.js';
 import type { DrainProgress } from '../../model/node-drain.js';
 import { DRAIN_DEADLINE_SECONDS, MAX_DRAIN_DEADLINE_SECONDS } from '../../model/plain/command-limits.js';
-import { countText, durationText } from '../../model/words.js';
+import { durationText } from '../../model/plain/duration-text.js';
+import { countText } from '../../model/words.js';
 import { describe, messageText } from '../command.js';
 import { lengthOfTime } from '../parsers.js';
 

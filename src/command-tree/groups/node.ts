@@ -3,7 +3,7 @@
 import type { NodeStats } from '../../api/routes/node-routes.js';
 import type { ApiCertificateInfo } from '../../channel/trust/api-certificate.js';
 import type { NodeConfiguration, RuntimeOffer } from '../../model/node.js';
-import { durationText } from '../../model/words.js';
+import { durationText } from '../../model/plain/duration-text.js';
 import { describe, fieldsOf, messageText, noInput } from '../command.js';
 import { offeredRuntimes, runtimesNotOffered } from '../runtime-text.js';
 

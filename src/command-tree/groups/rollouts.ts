@@ -1,6 +1,8 @@
 /** `rollout ...`: how far changed contents have reached the instances, and the commands that steer a rollout. */
+
+import { durationText } from '../../model/plain/duration-text.js';
 import { rolloutAdvice, rolloutText } from '../../model/plain/rollout-text.js';
-import { durationText, instantText } from '../../model/words.js';
+import { instantText } from '../../model/words.js';
 import type { ShownRollout } from '../../operations/rollouts/rollouts.js';
 import { describe, fieldsOf, tableOf, type View } from '../command.js';
 

@@ -1,7 +1,9 @@
 /** A time as its distance from now. The exact time shows on hover, and screen readers read it. */
+
+import { durationText } from '../../model/plain/duration-text.js';
 import { useServices } from '../services/services.js';
 import { text } from './text.js';
-import { durationText, exactTime } from './times.js';
+import { exactTime } from './times.js';
 
 const UNITS = [
   ['day', 86_400_000],

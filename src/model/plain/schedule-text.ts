@@ -1,6 +1,7 @@
 /** A schedule in one sentence, for people: its next due time, and what became of the last one. */
 import type { Freeze, PastDue, ShownSchedule } from '../schedule.js';
-import { cutText, durationText, instantText } from '../words.js';
+import { cutText, instantText } from '../words.js';
+import { durationText } from './duration-text.js';
 
 export function scheduleText(
   { name, do: deed, next, skip, paused, last }: ShownSchedule,

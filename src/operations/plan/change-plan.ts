@@ -14,6 +14,7 @@ import { changedFieldSchema, changedFields, newFields } from '../../model/field-
 import { unknownWaits } from '../../model/fields/waits-for.js';
 import { nameSchema } from '../../model/names.js';
 import type { ShownValues } from '../../model/plain/may-be-secret.js';
+import { freezeText } from '../../model/plain/schedule-text.js';
 import { circleFault } from '../../model/plain/waits-circle.js';
 import { countText, quoteText } from '../../model/words.js';
 import { keepingManaged } from '../configuration-content.js';
@@ -165,7 +166,12 @@ export async function planChanges(
     configurations: configurations.map((one) => withoutValues(one, order.shown)),
     shortages: [...shortages],
     others: order.prune ? [] : others,
-    warnings: [...warningsOf(changes), ...unknown, ...unjudgedWarning(unjudged)],
+    warnings: [
+      ...warningsOf(changes),
+      ...unknown,
+      ...frozenWarnings(needs, configurations),
+      ...unjudgedWarning(unjudged),
+    ],
   };
 }
 
@@ -307,6 +313,18 @@ function warningsOf(changes: readonly Compared[]): ChangePlan['warnings'] {
   if (more <= 0) return all;
   const message = `${countText(more, 'more warning')} of other fields: plan fewer configurations at once`;
   return [...all.slice(0, MOST_WARNINGS), { configurationName: null, field: null, message }];
+}
+
+function frozenWarnings(
+  { timetableRecords }: Pick<Reads, 'timetableRecords'>,
+  configurations: readonly PlannedConfiguration[],
+): ChangePlan['warnings'] {
+  return configurations.flatMap(({ name, action }) => {
+    const frozen = timetableRecords.mirror.get(name)?.value.frozen;
+    if (frozen === undefined || action === 'unchanged') return [];
+    const message = `it is ${freezeText(frozen)}; a change of it is refused until then ("config unfreeze ${name}" ends that)`;
+    return [{ configurationName: name, field: null, message }];
+  });
 }
 
 function unjudgedWarning(unjudged: number): ChangePlan['warnings'] {

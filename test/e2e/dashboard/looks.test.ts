@@ -6,7 +6,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { expectAccessible } from '../../support/dashboard/accessibility.js';
 import { CHROMIUM } from '../../support/dashboard/browser.js';
 import type { DashboardPage } from '../../support/dashboard/dashboard-page.js';
-import { everyScreen, SIZES, THEMES } from '../../support/dashboard/every-screen.js';
+import { everyScreen, IS_FOR_PERSON, SIZES, THEMES } from '../../support/dashboard/every-screen.js';
 import { type SharedDashboard, shareDashboard } from '../../support/dashboard/shared-dashboard.js';
 
 // One test looks at all screens twice.
@@ -72,8 +72,7 @@ describe.skipIf(CHROMIUM === undefined)('the dashboard in Chromium (skipped wher
   });
 
   // Costs much, and shows a person more than a test: `npm run screenshots` has it.
-  const isForPerson = process.env.DROVER_SCREENSHOTS !== undefined;
-  it.runIf(isForPerson).each(SIZES)('has room for very many, at a $size', async ({ size, ...window }) => {
+  it.runIf(IS_FOR_PERSON).each(SIZES)('has room for very many, at a $size', async ({ size, ...window }) => {
     shared.daemon.configure('huge', HUGE);
     shared.daemon.failing.add('huge');
     const dashboard = await shared.open(window);

@@ -41,6 +41,25 @@ describe.skipIf(CHROMIUM === undefined)('the dashboard in Chromium (skipped wher
     expect(await page.getByRole('searchbox').inputValue()).toBe('lob');
   });
 
+  it('keeps the tiles of the overview when the lines of the past hours arrive later', async () => {
+    shared.daemon.configure('lobby', { command: 'sleep 1000', minimumServiceCount: 1 });
+    await shared.daemon.untilOnline('lobby', 1);
+    const { page } = await openSignedIn();
+    let answer = (): void => {};
+    const asked = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    await page.route(/\/api\/usage\?.*by=configuration/, async (route) => {
+      await asked;
+      await route.continue();
+    });
+    await page.reload();
+    const tile = page.locator('.tile').filter({ hasText: 'Healthy' });
+    await tile.waitFor();
+    answer();
+    await tile.locator('polyline[points*=","]').waitFor({ state: 'attached' });
+  });
+
   async function openSignedIn() {
     const dashboard = await shared.open();
     await dashboard.signIn(shared.admin);

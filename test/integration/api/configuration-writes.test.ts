@@ -156,6 +156,23 @@ it('refuses a write and a plan that close a circle of waits, and warns of a name
   ]);
 });
 
+it('plans a change of a frozen configuration with a warning that it is refused', async () => {
+  expect((await world.call('PUT /configurations/lobby', { body: CONTENT })).status).toBe(204);
+  const body = { reason: 'the cup' };
+  expect((await world.call('POST /configurations/lobby/freeze', { body })).status).toBe(200);
+  const plan = async (content: object) =>
+    (await world.call('POST /plan', { body: { configurations: [{ name: 'lobby', ...content }] } })).json;
+  expect(await plan({ ...CONTENT, ramMB: 77 })).toMatchObject({
+    warnings: [
+      { configurationName: 'lobby', message: expect.stringMatching(/^it is frozen by .*the cup; /) },
+    ],
+  });
+  expect(await plan(CONTENT)).toMatchObject({ warnings: [] });
+  expect((await world.call('PUT /configurations/lobby', { body: { ...CONTENT, ramMB: 77 } })).status).toBe(
+    409,
+  );
+});
+
 it('takes an unknown field below another with a warning, and keeps it in the file and in what an editor reads', async () => {
   const update = { strategy: 'rolling', maxSurg: 3 };
   const written = await world.call('PUT /configurations/lobby', { body: { ...CONTENT, update } });

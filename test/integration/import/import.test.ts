@@ -15,9 +15,9 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { type ImportResult, importDrafts } from '../../../src/import/import.js';
-import { readPm2 } from '../../../src/import/pm2/source.js';
-import { readUniverse } from '../../../src/import/universe/source.js';
+import { type ImportResult, importDrafts } from '../../../tools/import/import.js';
+import { readPm2 } from '../../../tools/import/pm2/source.js';
+import { readUniverse } from '../../../tools/import/universe/source.js';
 
 let scratch = '';
 let source = '';

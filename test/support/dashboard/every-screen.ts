@@ -1,10 +1,15 @@
-/** The addresses and window sizes for tests that look at all screens of the dashboard. */
+/** The addresses and window sizes for tests that look at all screens of the dashboard, and for their pictures. */
 import { NAVIGATION } from '../../../src/dashboard/app/screen-names.js';
 
-export const SIZES = [
+/** True while pictures are taken for a person, who also looks at what costs much and shows a test little. */
+export const IS_FOR_PERSON = process.env.DROVER_SCREENSHOTS !== undefined;
+
+export const SIZES: readonly { readonly size: string; readonly width: number; readonly height: number }[] = [
   { size: 'desk', width: 1440, height: 900 },
-  { size: 'phone', width: 360, height: 740 },
-] as const;
+  // The narrowest phones have 360; most people hold one of 390.
+  { size: 'phone', width: IS_FOR_PERSON ? 390 : 360, height: IS_FOR_PERSON ? 844 : 740 },
+  ...(IS_FOR_PERSON ? [{ size: 'wide', width: 1920, height: 1080 }] : []),
+];
 export const THEMES = ['light', 'dark'] as const;
 
 /**

@@ -35,6 +35,17 @@ it('names every state that needs somebody, and none that does not', () => {
   ]);
 });
 
+it('has one order, however the configurations arrive', () => {
+  const some = [
+    configuration('b', 'failing'),
+    configuration('z', 'broken-file'),
+    configuration('a', 'failing'),
+  ];
+  const ordered = ['bad broken-file z: broken-file', 'bad failing a: failing', 'bad failing b: failing'];
+  expect(concerns({ configurations: some })).toEqual(ordered);
+  expect(concerns({ configurations: some.toReversed() })).toEqual(ordered);
+});
+
 it('names a rollout under way only while the minimum is not there', () => {
   const rolling = configuration('c', 'rolling');
   expect(concerns({ configurations: [rolling, { ...rolling, online: 0 }] })).toHaveLength(1);
@@ -74,8 +85,8 @@ it('puts what is broken before what is under way, and that before what is left o
     }),
   ).toEqual([
     'bad node-lost l: its beats are missing',
-    'bad file templates/games/arena: conflict',
     'bad file *.json: not stored yet',
+    'bad file templates/games/arena: conflict',
     'bad undelivered webhook ops: a.test answered with status 503; events: 2 waiting, 1 given up',
     'bad record instances/x: it cannot be read and is set aside: it is of another version',
     'bad certificate TLS of the API: it has ended',

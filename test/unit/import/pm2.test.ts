@@ -1,8 +1,8 @@
 /** The mapping of pm2's lists, as tables: apps in, configurations and what is said of them out. */
 import { expect, it } from 'vitest';
-import type { Draft } from '../../../src/import/draft.js';
-import type { FileKind } from '../../../src/import/pm2/command.js';
-import { mapList } from '../../../src/import/pm2/list.js';
+import type { Draft } from '../../../tools/import/draft.js';
+import type { FileKind } from '../../../tools/import/pm2/command.js';
+import { mapList } from '../../../tools/import/pm2/list.js';
 
 const FILES: Readonly<Record<string, FileKind>> = {
   '/srv/app.js': 'text',

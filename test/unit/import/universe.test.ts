@@ -1,8 +1,8 @@
 /** The mapping of Universe's files, as tables: fields in, fields and what is said of them out. */
 import { expect, it } from 'vitest';
-import type { FieldReport } from '../../../src/import/report.js';
-import { mapConfiguration, type UniverseFacts } from '../../../src/import/universe/configuration.js';
-import { mapNode } from '../../../src/import/universe/node.js';
+import type { FieldReport } from '../../../tools/import/report.js';
+import { mapConfiguration, type UniverseFacts } from '../../../tools/import/universe/configuration.js';
+import { mapNode } from '../../../tools/import/universe/node.js';
 
 const FACTS: UniverseFacts = {
   node: { nodeId: 'node-1', variables: {} },

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { byteLengthWithin, cutText, cutToBytes, durationText, quoteText } from '../../../src/model/words.js';
+import { durationText } from '../../../src/model/plain/duration-text.js';
+import { byteLengthWithin, cutText, cutToBytes, quoteText } from '../../../src/model/words.js';
 
 describe('a duration', () => {
   it.each<[number, string]>([

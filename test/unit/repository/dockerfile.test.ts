@@ -45,6 +45,7 @@ it('copies all that is packed and what it is built from', () => {
     expect.arrayContaining([
       'src',
       'controllers',
+      'tools',
       'package-lock.json',
       'tsconfig.json',
       'rolldown.config.ts',

@@ -39,14 +39,14 @@ describe('the pages', () => {
   });
 
   it('name files that exist', () => {
-    const isFile = /^(?:src|controllers|test|manifests|docs|templates)\/[\w./-]+\.\w+$/;
+    const isFile = /^(?:src|controllers|tools|test|manifests|docs|templates)\/[\w./-]+\.\w+$/;
     const named = (text: string): string[] => inlineCodeOf(text).filter((code) => isFile.test(code));
     expect(named(read('controllers/reference.md')).length).toBeGreaterThan(10);
     expect(inPages((text) => named(text).filter((file) => !existsSync(join(REPOSITORY, file))))).toEqual([]);
   });
 
   it('name environment variables that the program, its tests, its tools or its examples read', () => {
-    const source = ['src', 'controllers', 'test']
+    const source = ['src', 'controllers', 'tools', 'test']
       .flatMap((folder) => readdirSync(join(REPOSITORY, folder), { recursive: true, withFileTypes: true }))
       .filter((entry) => entry.isFile() && /\.(?:ts|sh)$/.test(entry.name))
       .map((entry) => readFileSync(join(entry.parentPath, entry.name), 'utf8'))

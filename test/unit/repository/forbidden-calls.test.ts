@@ -52,7 +52,7 @@ const RULES: readonly Rule[] = [
   },
 ];
 
-const files = ['src', 'controllers'].flatMap((folder) =>
+const files = ['src', 'controllers', 'tools'].flatMap((folder) =>
   readdirSync(join(REPOSITORY, folder), { recursive: true, encoding: 'utf8' })
     .filter((name) => /\.tsx?$/.test(name))
     .map((name) => join(folder, name)),

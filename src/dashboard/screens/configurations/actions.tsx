@@ -8,7 +8,7 @@ import type { Topics } from '../../../watch-client/topics.js';
 import { apiPath } from '../../api/api-client.js';
 import { Button, ButtonLink } from '../../parts/button.js';
 import { ConfirmButton, DialogButton, FormDialog } from '../../parts/dialog.js';
-import { TextInput, Tick } from '../../parts/form.js';
+import { Choice, TextInput, Tick } from '../../parts/form.js';
 import { hrefOf } from '../../router/place.js';
 import { useEntries, useServices } from '../../services/services.js';
 import { CreateDialog } from './create.js';
@@ -96,11 +96,7 @@ export function Actions({ rows, entry, isFrozen }: ActionsProps) {
 function Run({ entry: { name, configuration }, onClose }: Pick<ScaleProps, 'entry' | 'onClose'>) {
   const { api, router } = useServices();
   const { parameters = {}, timeoutSeconds } = configuration.job ?? {};
-  const fieldOf = ([label, { default: usual }]: [string, { default?: string | undefined }]) => {
-    return { label, usual, value: signal(usual ?? '') };
-  };
   const fields = useMemo(() => Object.entries(parameters).map(fieldOf), []);
-  const isMissing = ({ usual, value }: ReturnType<typeof fieldOf>) => usual === undefined && !value.value;
   const run = async (): Promise<void> => {
     const given = Object.fromEntries(fields.map(({ label, value }) => [label, value.value]));
     const path = `${apiPath('configurations', name)}/run`;
@@ -117,11 +113,37 @@ function Run({ entry: { name, configuration }, onClose }: Pick<ScaleProps, 'entr
       onClose={onClose}
     >
       <p>{text.runExplanation(timeoutSeconds)}</p>
-      {fields.map((field) => (
-        <TextInput key={field.label} {...field} fault={isMissing(field) ? text.runMissing : null} isMono />
-      ))}
+      {fields.map(({ values, ...field }) =>
+        values === undefined || values.some((value) => value.includes('*')) ? (
+          <TextInput
+            key={field.label}
+            {...field}
+            hint={values === undefined ? '' : text.runValues(values)}
+            fault={isMissing(field) ? text.runMissing : null}
+            isMono
+          />
+        ) : (
+          <Choice key={field.label} {...field} options={optionsOf(values, field.usual)} />
+        ),
+      )}
     </FormDialog>
   );
+}
+
+type Parameter = NonNullable<Topics['configurations']['configuration']['job']>['parameters'][string];
+
+function fieldOf([label, { default: usual, values }]: [string, Parameter]) {
+  return { label, usual, values, value: signal(usual ?? '') };
+}
+
+function isMissing({ usual, value }: Pick<ReturnType<typeof fieldOf>, 'usual' | 'value'>): boolean {
+  return usual === undefined && value.value === '';
+}
+
+/** The allowed values as choices. Nothing is chosen at first where the parameter has no usual value. */
+function optionsOf(values: readonly string[], usual: string | undefined) {
+  const all = usual === undefined ? ['', ...values] : values;
+  return all.map((value) => ({ value, label: value }));
 }
 
 interface ScaleProps extends Pick<ActionsProps, 'entry'> {

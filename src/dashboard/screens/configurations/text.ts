@@ -89,6 +89,7 @@ export const text = {
     seconds === undefined
       ? 'It runs once, until its program ends.'
       : `It runs once, until its program ends, ${plural(seconds, 'second')} at most.`,
+  runValues: (values: readonly string[]) => `One of ${values.join(', ')}; * is any text.`,
   runMissing: 'It has no usual value: type one.',
   restart: 'Restart all',
   restartTitle: (name: string) => `Restart all instances of ${name}?`,

@@ -2,13 +2,13 @@
 
 import type { InstanceRuns } from '../../../explain/explanation.js';
 import type { InstanceInfo } from '../../../model/instance.js';
+import { durationText } from '../../../model/plain/duration-text.js';
 import { apiPath } from '../../api/api-client.js';
 import { bytes } from '../../parts/amounts.js';
 import { Empty, Failure } from '../../parts/notes.js';
 import { Fact, Panel } from '../../parts/page.js';
 import { Badge } from '../../parts/state-badge.js';
 import { Time } from '../../parts/time.js';
-import { durationText } from '../../parts/times.js';
 import { useAsked } from '../../services/services.js';
 import { endOf, isGoodEnd } from './log/run-ends.js';
 import { text } from './text.js';

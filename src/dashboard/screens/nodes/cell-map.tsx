@@ -57,7 +57,7 @@ export function CellMap({ node, instances, more, shown, ratio }: CellMapProps) {
 function Part(props: { readonly area: Area | undefined; readonly words: string; readonly style: string }) {
   return (
     <span class={`cell ${props.style}`} style={styleOf(props.area)}>
-      <span class="cell-words">{props.words}</span>
+      <span class="cut cell-words">{props.words}</span>
     </span>
   );
 }
@@ -92,7 +92,7 @@ function Cell({ instance, area, isOther, isFirst }: CellProps) {
       data-configuration={configurationName}
     >
       {tone !== 'good' && <Dot tone={tone} />}
-      <span class="cell-words" aria-hidden="true">
+      <span class="cut cell-words" aria-hidden="true">
         {configurationName}
         {(players ?? 0) > 0 && ` · ${players}`}
       </span>

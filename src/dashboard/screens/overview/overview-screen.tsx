@@ -48,7 +48,7 @@ export function Screen() {
   return (
     <Page title={title}>
       {isLoaded && <Figures unwell={unwell.length} />}
-      {isLoaded && <Wall configurations={configurations.values()} />}
+      {isLoaded && <Wall />}
       {error !== null && <Failure error={error} onRetry={asked.again} />}
       <Panel title={text.attention} {...(concerns.length > 0 && { about: count(concerns.length) })}>
         {concerns.length > 0 ? (

@@ -18,10 +18,10 @@ import { text } from './text.js';
 const MOST = 40;
 const LINES_EVERY_MS = 15 * 60_000;
 
-export function Wall({ configurations }: { readonly configurations: Iterable<ConfigurationHealth> }) {
+export function Wall() {
   const instances = Map.groupBy(useEntries('instances').values(), (one) => one.configurationName);
   const usage = Map.groupBy(useEntries('usage').values(), ({ configuration }) => configuration);
-  const sorted = [...configurations].sort(
+  const sorted = [...useEntries('health').values()].sort(
     (a, b) => byHealth(a.health.state, b.health.state) || (a.name < b.name ? -1 : 1),
   );
   const more = sorted.length - MOST;
@@ -34,7 +34,7 @@ export function Wall({ configurations }: { readonly configurations: Iterable<Con
           configuration={one}
           instances={instances.get(one.name) ?? []}
           usage={usage.get(one.name) ?? []}
-          line={lines.get(one.name)}
+          line={lines.get(one.name) ?? []}
         />
       ))}
       {more > 0 && <ButtonLink href={hrefOf(['configurations'])}>{text.more(more)}</ButtonLink>}
@@ -58,8 +58,8 @@ interface TileProps {
   readonly configuration: ConfigurationHealth;
   readonly instances: readonly InstanceInfo[];
   readonly usage: readonly Topics['usage'][];
-  /** The past hours; undefined: not known. */
-  readonly line: readonly (number | null)[] | undefined;
+  /** The past hours; empty: not known. */
+  readonly line: readonly (number | null)[];
 }
 
 function Tile({ configuration: { name, online, minimum, health }, instances, usage, line }: TileProps) {
@@ -80,7 +80,7 @@ function Tile({ configuration: { name, online, minimum, health }, instances, usa
           {health.text}
         </span>
       </span>
-      {line !== undefined && <Sparkline values={line} />}
+      <Sparkline values={line} />
       {tone === 'bad' && health.detail !== null ? (
         <span class="cut tile-why mono">{health.detail}</span>
       ) : (

@@ -57,9 +57,9 @@ export class SessionTerminal {
 
   /**
    * Makes the kernel pass on bytes as they are, or edit lines again. It changes a single flag (EXTPROC); all others
-   * stay as the program wants them. `isLong`: for more bytes than the terminal holds it leaves canonical mode too, in
-   * which the kernel (n_tty) discards what it has no space for until the program has read a first byte. Never waits for
-   * unread output. Does nothing to a terminal that is gone. False: a busy machine did not do it in time.
+   * stay as the program wants them. `isLong`: for more bytes than the terminal holds it leaves canonical mode too. In
+   * that mode the kernel (n_tty) discards what it has no space for until the program has read a first byte. Never waits
+   * for unread output. Does nothing to a terminal that is gone. False: a busy machine did not do it in time.
    */
   async setLiteral(isLiteral: boolean, isLong = false): Promise<boolean> {
     // The order on the way back keeps unread bytes readable. `min` and `time` lie where `eof` and `eol` do.

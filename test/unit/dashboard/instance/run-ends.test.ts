@@ -36,6 +36,8 @@ it('counts the time in a sentence of the server down', () => {
   expect(countedDown('a1 waits 2 min for restart 3: it ended', 59_000)).toBe(
     'a1 waits 61 s for restart 3: it ended',
   );
+  expect(countedDown('ended, restart 7 in 5 min', 70_000)).toBe('ended, restart 7 in 4 min');
+  expect(countedDown('ended, restart 9 in 3 h', 3_600_000)).toBe('ended, restart 9 in 2 h');
   expect(countedDown('no room; next try in 0.4 s', 9_000)).toBe('no room; next try in 0 s');
   expect(countedDown('does not come up', 1_000)).toBe('does not come up');
 });

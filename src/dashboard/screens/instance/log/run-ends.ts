@@ -1,6 +1,7 @@
 /** The ends of past runs between the lines of a log, found by time. Pure. */
 import type { PastExit } from '../../../../explain/explanation.js';
-import { clockTime, durationText } from '../../../parts/times.js';
+import { durationText } from '../../../../model/plain/duration-text.js';
+import { clockTime } from '../../../parts/times.js';
 import { text } from '../text.js';
 
 export type Run = Pick<PastExit, 'run' | 'at' | 'begunAt' | 'code' | 'signal' | 'cause' | 'wasAsked'>;

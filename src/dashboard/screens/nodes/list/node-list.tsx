@@ -16,7 +16,7 @@ import { NodeActions, NodeBadges, NodeMeters } from '../node-actions.js';
 import { text } from '../text.js';
 
 const CARD_PX = 304;
-const PHONE_CARD_PX = 250;
+const PHONE_CARD_PX = 266;
 /** The least width of a card. */
 const LEAST_PX = 400;
 

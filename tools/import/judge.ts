@@ -3,13 +3,13 @@
  * import writes only after all are judged.
  */
 import { join } from 'node:path';
-import { fileReason } from '../configuration-files/file-reason.js';
-import { configurationFileText } from '../configuration-files/file-text.js';
-import { parseConfigurationFile } from '../configuration-files/parse.js';
-import { canonicalJson } from '../model/configuration.js';
-import { DroverError, messageOf } from '../model/errors.js';
-import { parseMainConfiguration } from '../node/main-configuration.js';
-import { readSteadily, walkTree } from '../templates/tree/tree.js';
+import { fileReason } from '../../src/configuration-files/file-reason.js';
+import { configurationFileText } from '../../src/configuration-files/file-text.js';
+import { parseConfigurationFile } from '../../src/configuration-files/parse.js';
+import { canonicalJson } from '../../src/model/configuration.js';
+import { DroverError, messageOf } from '../../src/model/errors.js';
+import { parseMainConfiguration } from '../../src/node/main-configuration.js';
+import { readSteadily, walkTree } from '../../src/templates/tree/tree.js';
 import type { ConfigurationDraft, Draft, NodeDraft, TemplateDraft } from './draft.js';
 import type { ItemReport, ItemState } from './report.js';
 import { digestOfTree, type Target } from './target.js';

@@ -1,6 +1,6 @@
 /** Reads values of foreign files: objects of unchecked types, and names that Drover may not accept. */
 import { z } from 'zod';
-import { nameSchema } from '../model/names.js';
+import { nameSchema } from '../../src/model/names.js';
 import type { FieldNotes } from './report.js';
 
 const MOST_NAME_CHARS = 64;

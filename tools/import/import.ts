@@ -1,9 +1,9 @@
 /** Runs one import: judges the drafts, writes them unless it is a dry run, and reports all of them. */
 import { resolve } from 'node:path';
-import { jsonText, plainLines } from '../command-tree/printed-text.js';
-import { type ClientError, conflictError, failedError } from '../command-tree/runs/client-error.js';
-import { DroverError, messageOf, unusableRoot } from '../model/errors.js';
-import { countText, shellWord } from '../model/words.js';
+import { jsonText, plainLines } from '../../src/command-tree/printed-text.js';
+import { type ClientError, conflictError, failedError } from '../../src/command-tree/runs/client-error.js';
+import { DroverError, messageOf, unusableRoot } from '../../src/model/errors.js';
+import { countText, shellWord } from '../../src/model/words.js';
 import type { Drafts } from './draft.js';
 import { type Judged, judgeDrafts } from './judge.js';
 import type { FieldOutcome, FieldReport, ImportReport, ItemReport, ItemState } from './report.js';

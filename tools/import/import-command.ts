@@ -4,11 +4,11 @@
  */
 import { realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { write } from '../client/print.js';
-import { type ImportOptions, type ImportResult, importDrafts } from '../import/import.js';
-import { readPm2 } from '../import/pm2/source.js';
-import { readUniverse } from '../import/universe/source.js';
-import { DroverError } from '../model/errors.js';
+import { write } from '../../src/client/print.js';
+import { DroverError } from '../../src/model/errors.js';
+import { type ImportOptions, type ImportResult, importDrafts } from './import.js';
+import { readPm2 } from './pm2/source.js';
+import { readUniverse } from './universe/source.js';
 
 /** Imports a directory and prints the report. Then throws a ClientError when something could not be imported. */
 export async function importUniverse(directory: string, options: ImportOptions): Promise<void> {

@@ -2,15 +2,15 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { pino } from 'pino';
-import { fileReason } from '../configuration-files/file-reason.js';
-import { replaceFile } from '../files/replace-file.js';
-import { eachBounded, FILE_PARALLELISM } from '../loop/each-bounded.js';
-import { DroverError, unusableRoot } from '../model/errors.js';
-import { prepareRoot } from '../node/root.js';
-import { TemplateDirectory } from '../templates/library/template-directory.js';
-import { readContent } from '../templates/tree/digest.js';
-import { syncTree } from '../templates/tree/sync-tree.js';
-import { readSteadily, walkTree } from '../templates/tree/tree.js';
+import { fileReason } from '../../src/configuration-files/file-reason.js';
+import { replaceFile } from '../../src/files/replace-file.js';
+import { eachBounded, FILE_PARALLELISM } from '../../src/loop/each-bounded.js';
+import { DroverError, unusableRoot } from '../../src/model/errors.js';
+import { prepareRoot } from '../../src/node/root.js';
+import { TemplateDirectory } from '../../src/templates/library/template-directory.js';
+import { readContent } from '../../src/templates/tree/digest.js';
+import { syncTree } from '../../src/templates/tree/sync-tree.js';
+import { readSteadily, walkTree } from '../../src/templates/tree/tree.js';
 import type { Writing } from './judge.js';
 import { exists } from './target.js';
 

@@ -1,5 +1,5 @@
 /** Maps `templateInstallationConfig` of Universe to Drover's. Pure. */
-import { LOCAL_STORAGE } from '../../model/template.js';
+import { LOCAL_STORAGE } from '../../../src/model/template.js';
 import type { Content } from '../draft.js';
 import type { FieldNotes } from '../report.js';
 import { listOf, membersOf, nameOr, toNames } from '../values.js';

@@ -3,12 +3,17 @@ import { readSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { dirname, extname } from 'node:path';
-import { ClientError, failedError, notFoundError, usageError } from '../../command-tree/runs/client-error.js';
-import { fileReason } from '../../configuration-files/file-reason.js';
-import { JsonTextError, readJsonText } from '../../configuration-files/json-position.js';
-import { readOpen } from '../../files/processes.js';
-import { isMissing } from '../../files/system-error.js';
-import { shellWord } from '../../model/words.js';
+import {
+  ClientError,
+  failedError,
+  notFoundError,
+  usageError,
+} from '../../../src/command-tree/runs/client-error.js';
+import { fileReason } from '../../../src/configuration-files/file-reason.js';
+import { JsonTextError, readJsonText } from '../../../src/configuration-files/json-position.js';
+import { readOpen } from '../../../src/files/processes.js';
+import { isMissing } from '../../../src/files/system-error.js';
+import { shellWord } from '../../../src/model/words.js';
 import type { Drafts } from '../draft.js';
 import type { FileKind } from './command.js';
 import { mapList } from './list.js';

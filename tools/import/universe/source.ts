@@ -1,11 +1,11 @@
 /** Reads a directory of the Universe reference and maps its contents. Changes nothing there. */
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { failedError, notFoundError } from '../../command-tree/runs/client-error.js';
-import { fileReason } from '../../configuration-files/file-reason.js';
-import { JsonTextError, readJsonText } from '../../configuration-files/json-position.js';
-import { MAX_FILE_BYTES } from '../../configuration-files/parse.js';
-import { hasFileCode } from '../../files/system-error.js';
+import { failedError, notFoundError } from '../../../src/command-tree/runs/client-error.js';
+import { fileReason } from '../../../src/configuration-files/file-reason.js';
+import { JsonTextError, readJsonText } from '../../../src/configuration-files/json-position.js';
+import { MAX_FILE_BYTES } from '../../../src/configuration-files/parse.js';
+import { hasFileCode } from '../../../src/files/system-error.js';
 import type { Content, Draft, Drafts } from '../draft.js';
 import { membersOf } from '../values.js';
 import { mapConfiguration, type UniverseFacts } from './configuration.js';

@@ -1,6 +1,6 @@
 /** Maps a whole list of apps of pm2, in any of its JSON forms. Pure. */
-import { failedError, usageError } from '../../command-tree/runs/client-error.js';
-import { canonicalJson } from '../../model/configuration.js';
+import { failedError, usageError } from '../../../src/command-tree/runs/client-error.js';
+import { canonicalJson } from '../../../src/model/configuration.js';
 import type { ConfigurationDraft, Content, Draft, Drafts } from '../draft.js';
 import { FieldNotes } from '../report.js';
 import { listOf, membersOf } from '../values.js';

@@ -1,6 +1,6 @@
 /** Maps one instance configuration of Universe (a file of `configuration/`) to Drover's. Pure. */
-import { configurationSchema } from '../../model/configuration.js';
-import { isBuiltInVariable, placeholderNames } from '../../model/names.js';
+import { configurationSchema } from '../../../src/model/configuration.js';
+import { isBuiltInVariable, placeholderNames } from '../../../src/model/names.js';
 import type { ConfigurationDraft, Content, Mapped } from '../draft.js';
 import { FieldNotes } from '../report.js';
 import { listOf, membersOf, notedName, noteVariables, toNames, variableMapOf } from '../values.js';

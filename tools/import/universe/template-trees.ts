@@ -4,8 +4,8 @@
 import type { Dirent } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join, relative } from 'node:path';
-import { failedError } from '../../command-tree/runs/client-error.js';
-import { fileReason } from '../../configuration-files/file-reason.js';
+import { failedError } from '../../../src/command-tree/runs/client-error.js';
+import { fileReason } from '../../../src/configuration-files/file-reason.js';
 import type { Draft } from '../draft.js';
 import { FieldNotes } from '../report.js';
 import { toName } from '../values.js';

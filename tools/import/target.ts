@@ -1,14 +1,14 @@
 /** Reads what the root already has, so that an import overwrites nothing. Changes nothing. */
 import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DirectoryReader, type Reading } from '../configuration-files/directory.js';
-import { ignoring } from '../files/system-error.js';
-import { SystemClock } from '../loop/system-clock.js';
-import { messageOf } from '../model/errors.js';
-import type { NodeConfiguration } from '../model/node.js';
-import { readMainConfiguration } from '../node/main-configuration.js';
-import { digestTree } from '../templates/tree/digest.js';
-import { readSteadily, type TreePlace, walkTree } from '../templates/tree/tree.js';
+import { DirectoryReader, type Reading } from '../../src/configuration-files/directory.js';
+import { ignoring } from '../../src/files/system-error.js';
+import { SystemClock } from '../../src/loop/system-clock.js';
+import { messageOf } from '../../src/model/errors.js';
+import type { NodeConfiguration } from '../../src/model/node.js';
+import { readMainConfiguration } from '../../src/node/main-configuration.js';
+import { digestTree } from '../../src/templates/tree/digest.js';
+import { readSteadily, type TreePlace, walkTree } from '../../src/templates/tree/tree.js';
 
 export interface Target {
   /** The absolute path of the root. */

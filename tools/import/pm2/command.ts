@@ -1,7 +1,7 @@
 /** Makes the shell command line that starts what pm2 starts from script, interpreter and arguments. Pure. */
 import { basename, extname, resolve } from 'node:path';
 import { parseArgsStringToArgv } from 'string-argv';
-import { shellWord } from '../../model/words.js';
+import { shellWord } from '../../../src/model/words.js';
 import type { FieldNotes } from '../report.js';
 import { listOf } from '../values.js';
 import type { Pm2App } from './app.js';
