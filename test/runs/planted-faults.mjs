@@ -77,8 +77,8 @@ export const PLANTED = [
   {
     name: 'an exit that no daemon saw is passed over by adoption',
     path: 'controllers/wrapper/process-supervisor/adoption.ts',
-    was: "    if (handle.phase.is !== 'up' && !isItsRun) {",
-    becomes: '    if (!isItsRun) {',
+    was: "    if (handle.phase.is !== 'up' && !isItsRun && !isLostJob) {",
+    becomes: '    if (!isItsRun && !isLostJob) {',
   },
   {
     name: 'a snapshot does not confirm what a node holds',
@@ -150,14 +150,20 @@ export const PLANTED = [
   {
     name: 'a run is ended before its time-out',
     path: 'controllers/master/instance-cleanup/reconciler.ts',
-    was: 'job.timeoutSeconds * 1000 - now',
-    becomes: 'job.timeoutSeconds * 100 - now',
+    was: 'job.timeoutSeconds * 1000 - Math',
+    becomes: 'job.timeoutSeconds * 100 - Math',
   },
   {
     name: 'a run goes on behind its time-out',
     path: 'controllers/master/instance-cleanup/plan.ts',
     was: 'return facts.timeOutInMs <= 0',
     becomes: 'return facts.timeOutInMs < -3_600_000',
+  },
+  {
+    name: 'a run is timed by the clock of the master that leads',
+    path: 'controllers/master/instance-cleanup/reconciler.ts',
+    was: 'Math.max(0, clock.now() - (startedAt || clock.now()))',
+    becomes: '(clock.now() - (startedAt || clock.now()))',
   },
   {
     name: 'an instance starts before what it waits for',

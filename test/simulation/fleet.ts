@@ -38,7 +38,7 @@ const UNKNOWN_FOR_MS = 20_000;
 const APPLY_AGAIN_MS = 1000;
 /** How often a program prints a line. */
 const TICK_MS = 5000;
-/** A time-out is looked for every minute; then comes the stop ladder. */
+/** A leader that knows no start by its own clock counts anew; then comes the stop ladder. */
 const OVERDUE_MS = 90_000;
 /** A write of one of several masters waits so long for an answer (`WRITE_MS` of term-writer.ts), and the next one waits for it. */
 const UNANSWERED_MS = 2000;
@@ -119,16 +119,10 @@ export class Fleet {
     this.#traceRecords();
   }
 
-  /**
-   * Whether the process of a run has lived for so long, and a minute more, while no clock of a master was set back. A
-   * clock that is set back gives a run more time.
-   */
+  /** Whether the process of a run has lived for so long, and more than a failover may add. */
   isOverdue(id: string, ms: number): boolean {
     const startedAt = this.invariants.startedAtOf(id) ?? Number.POSITIVE_INFINITY;
-    const jumped = [...this.machines.values()].some(
-      ({ nodeId, jumpedAt }) => this.isMaster(nodeId) && jumpedAt >= startedAt,
-    );
-    return !jumped && this.scheduler.now - startedAt > ms + OVERDUE_MS;
+    return this.scheduler.now - startedAt > ms + OVERDUE_MS;
   }
 
   /** The daemon of the master that leads. */

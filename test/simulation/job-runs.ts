@@ -17,6 +17,7 @@ interface Starts {
   readonly token: number;
   readonly nodeId: string;
   readonly firstAt: number;
+  lastAt: number;
   count: number;
   /** Its node was ended by its operator, and starts what it ended. */
   isExcused: boolean;
@@ -60,9 +61,10 @@ export class JobRuns {
     this.#started.set(id, this.startsOf(id) + 1);
     const before = this.#starts.get(id);
     const isSame = before?.token === token;
-    const starts = isSame ? before : { token, nodeId, firstAt: now, count: 0, isExcused: false };
+    const starts = isSame ? before : { token, nodeId, firstAt: now, lastAt: now, count: 0, isExcused: false };
     this.#starts.set(id, starts);
     starts.count++;
+    starts.lastAt = now;
     if (starts.nodeId !== nodeId)
       return `the run ${id} was started on ${starts.nodeId}, and now on ${nodeId}`;
     // A node that cannot write does not know any more, when it is killed, what it has done.
@@ -89,6 +91,8 @@ export class JobRuns {
     const overAt =
       (status.startedAt ?? Number.POSITIVE_INFINITY) +
       (job?.timeoutSeconds ?? Number.POSITIVE_INFINITY) * 1000;
-    return this.#around.mayBePast(overAt) ? undefined : `the run ${id} is ended before its time-out`;
+    const hasLived = this.#around.now() - (this.#starts.get(id)?.lastAt ?? 0);
+    const isOver = hasLived >= (job?.timeoutSeconds ?? 0) * 1000 || this.#around.mayBePast(overAt);
+    return isOver ? undefined : `the run ${id} is ended before its time-out`;
   }
 }

@@ -70,7 +70,7 @@ describe('an instance that should run', () => {
   });
 
   it('says that it shares its port, and what its program needs for that when it has never been ready', () => {
-    const placement = { ...recordWith().placement, sharedBy: 'lobby' } as never;
+    const placement = { ...recordWith({}).placement, sharedBy: 'lobby' } as never;
     expect(tell({ record: recordWith({}, { placement }) })).toEqual([
       'well: is ONLINE, as it should be: up for 2 h 10 min on alpha, port 30000 (shared).',
     ]);
