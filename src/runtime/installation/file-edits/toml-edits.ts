@@ -63,7 +63,8 @@ function readToml(text: string) {
     const places = sections.flatMap(({ path, keys }) => placesIn(path, keys));
     const value = {};
     for (const { path } of sections) put(value, path, {});
-    for (const { path, node } of places) put(value, path, plainValue(node));
+    for (const { path, node } of places)
+      put(value, path, node.type === 'TOMLValue' ? node.value : node.type === 'TOMLArray' ? [] : {});
     return { sections, places, value };
   } catch (error) {
     if (!(error instanceof ParseError)) throw error;
@@ -83,10 +84,6 @@ function placesBelow(path: Path, node: AST.TOMLContentNode): Place[] {
 
 function namesOf({ keys }: AST.TOMLKey): string[] {
   return keys.map((own) => (own.type === 'TOMLBare' ? own.name : own.value));
-}
-
-function plainValue(node: AST.TOMLContentNode): unknown {
-  return node.type === 'TOMLValue' ? node.value : node.type === 'TOMLArray' ? [] : {};
 }
 
 /** Sets the value at a path, unless there is one. No name reaches a prototype, as the parser's own way to do it does. */

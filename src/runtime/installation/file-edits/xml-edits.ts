@@ -30,7 +30,7 @@ function setInXml(text: string, edits: readonly ValueEdit[]): string {
   throw new Error(`${edits[0]?.key}: ${FIXED_FORM}`);
 }
 
-/** What is to change, so that the file has the values. */
+/** The edits of the text that give the file the values. */
 function splicesOf(text: string, edits: readonly ValueEdit[]): Edit[] {
   try {
     const { root } = parseXml(text, { includeOffsets: true, preserveComments: true });
