@@ -182,7 +182,7 @@ export class Adoption {
       const process = processOf(handle);
       const { ramMB = 0, cpu = 0, limits: own } = desired.get(id)?.configuration ?? {};
       if (process === null || !('pid' in process)) continue;
-      if (!(await limits.adopt({ instanceId: id, run }, process.pid, { ramMB, cpu, pids: own?.pids })))
+      if (!(await limits.adopt({ instanceId: id, run }, process.pid, { ...own, ramMB, cpu })))
         unknown.add(id);
     }
     await limits.removeUnused(({ instanceId, run }) => {
