@@ -12,6 +12,7 @@ nodes: ids of the nodes that may run it; empty: any
 hostAddress: the address that clients connect to. It may hold %NODE_ID%, %NODE_ADDRESS%, %HOST_ADDRESS% (the node's address) and properties
 availablePorts: {"min": 8080, "max": 8099}: each instance gets a port of its own from this range, 1 to 65535. Without it instances have no port
 ports: more ports of each instance, by name, at most 16: a range, the neighbour of the main port, or its number
+sharePort: reuse: the instances on one node share the main port
 minimumServiceCount: how many instances Drover keeps; 0 to 100,000
 maximumServiceCount: not below minimumServiceCount. Drover removes instances above this number (static ones it stops), and refuses POST /instances at it. Those without players go first, of these what Drover made for the minimum, the youngest first
 surplus: what a lowered minimumServiceCount leaves. keep: it goes on. remove: of the instances that Drover made for the minimum, those beyond it go: what is not up first, then what has no players, the youngest first. Players are waited for as update says (players, playersSeconds; without it for ever). What a client made stays. A static one goes too, and its directory stays
@@ -22,7 +23,7 @@ templateInstallationConfig: which templates the working directory is made from
 fileModifications: files of the templates in which variables are replaced: relative paths, at most 1024, each file up to 16 MiB
 prepare: commands that run before a start, once the directory is made
 after: commands that run when everything of a run is gone
-limits: bounds of processes and open files
+limits: bounds of processes, open files, and reads and writes of the disk
 fileEdits: values that Drover sets in settings files before every start, in kept directories too
 secretFiles: files that each hold the value of a secret, written before every start
 maskSecrets: false: the values of its secrets are not covered in its log
@@ -73,7 +74,7 @@ update.canary: so many are replaced first; the others follow when these are good
 update.promote: manual: the others wait for a promotion
 update.templates: true: a changed template is a new content, too. Instances that run with another version of a template than the present one are made anew, also when templates and the template change in one save. A static instance is restarted, and keeps files that it changed: the log line of the rollout's end says how many instances have such a warning
 fileEdits.path: the file, relative to the working directory; at most 64 files, each up to 1 MiB
-fileEdits.format: properties, yaml, json, ini or text
+fileEdits.format: properties, yaml, json, ini, toml, xml or text
 fileEdits.set: the values by key, at most 256: a text, in which variables are replaced, a number, true or false
 prepare.command: a command line for /bin/sh -c, in which variables are replaced as in the configuration's own
 after.command: a command line for /bin/sh -c, in which variables are replaced as in the configuration's own
@@ -86,6 +87,9 @@ secretFiles.path: required: the file, relative to the working directory; at most
 secretFiles.mode: the mode of the file in octal digits; default 0400
 limits.pids: the most processes and threads at a time, all together; without it 4096. At the limit the system refuses to start more
 limits.nofile: the most open files of each process: one number, or {"soft": 1024, "hard": 65536}; 64 to 1,048,576. Without it 1024, which a program may raise to Drover's own hard limit
+limits.ioWeight: the share of a busy disk, beside 100 of an instance without; 10 to 1000
+limits.readMBps: the most MiB a second that it reads from the disk with its directory; 1 to 100,000
+limits.writeMBps: the most MiB a second that it writes to the disk with its directory; 1 to 100,000
 job.parameters: what a run may set, by the name of the environment variable, at most 64, none that begins with DROVER_; default is the value where it gives none, and without one it must give one; values are the texts that it may be, 50 at most, in which * stands for any text. A value holds no %NAME%. Records and why show it: no place for a secret
 job.timeoutSeconds: how long the program may run; then it is stopped as its configuration says, and its reason is timed-out. A request may give less
 job.retries: how many times a run is started again after an end that is no exit code 0; 0 to 1000. Needs the restart policy on-failure

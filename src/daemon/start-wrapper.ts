@@ -84,7 +84,12 @@ export async function startWrapper(assembly: Assembly, connection: MasterConnect
   await workspaces.removeUnfinished();
   running.onStop(() => workspaces.stop());
   if (process.getuid?.() === 0 && configuration.runAs === undefined) logger.warn(ROOT_WARNING);
-  const limits = await openLimits({ rootId: paths.rootId, environment: process.env, logger });
+  const limits = await openLimits({
+    rootId: paths.rootId,
+    directory: paths.running,
+    environment: process.env,
+    logger,
+  });
   const day: UsageDay = new UsageDay({
     directory: paths.usage,
     instances: () => wrapper.used(),

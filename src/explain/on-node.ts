@@ -225,7 +225,8 @@ function runText(pid: number): string {
 }
 
 function online({ placement }: InstanceFacts['record'], seen: InstanceDescription): Story {
-  const port = placement?.port == null ? '' : `, port ${placement.port}`;
+  const shared = placement?.sharedBy === undefined ? '' : ' (shared)';
+  const port = placement?.port == null ? '' : `, port ${placement.port}${shared}`;
   const since = seen.upForMs === null ? 'up' : `up for ${durationText(seen.upForMs)}`;
   const where = `${since} on ${placement?.nodeId}${port}`;
   if (seen.pid === NO_HOST_PID && seen.runtimeProblem !== null)
@@ -332,8 +333,15 @@ function crashed({ record }: InstanceFacts, seen: InstanceDescription): Story | 
   return {
     says: `waits ${durationText(seen.retryInMs)} for ${restart}: ${why}`,
     next: 'Each failure doubles the delay, up to 60 s; 60 s of being up end that.',
-    advice: `${exitHint(last)}Its last lines say more (\`instance logs ${record.id}\`). \`instance restart ${record.id}\` starts it at once.`,
+    advice: `${sharingHint(record)}${exitHint(last)}Its last lines say more (\`instance logs ${record.id}\`). \`instance restart ${record.id}\` starts it at once.`,
   };
+}
+
+/** A second program without the option cannot open a port that the first one has. */
+function sharingHint({ placement, status }: InstanceFacts['record']): string {
+  return placement?.sharedBy === undefined || status.hasBeenReady
+    ? ''
+    : `It shares port ${placement.port}: its program must set SO_REUSEPORT (sharePort). `;
 }
 
 function installing(_facts: InstanceFacts, { isPrepared }: InstanceDescription): Story | undefined {

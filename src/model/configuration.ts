@@ -9,7 +9,7 @@ import { fileEditsSchema, workspacePathSchema } from './fields/file-edit.js';
 import { afterSchema, commandSchema, prepareSchema } from './fields/hooks.js';
 import { jobSchema } from './fields/job.js';
 import { limitsSchema } from './fields/limits.js';
-import { ownPortFault, portFaults, wantedPortsSchema } from './fields/ports.js';
+import { ownPortFault, portFaults, sharePortSchema, wantedPortsSchema } from './fields/ports.js';
 import { secretFilesSchema, secretsIn, secretsOf } from './fields/secret.js';
 import { waitsForSchema } from './fields/waits-for.js';
 import { livenessSchema } from './liveness.js';
@@ -89,6 +89,8 @@ const fieldsSchema = z.object({
   availablePorts: portRangeSchema.optional(),
   /** The ports beside the main one, by name. Absent: none. */
   ports: wantedPortsSchema.optional(),
+  /** Whether its instances on one node share the main port. Absent: each has one of its own. */
+  sharePort: sharePortSchema.optional(),
   minimumServiceCount: z.int().min(0).max(MAX_SERVICE_COUNT).default(DEFAULT_MINIMUM),
   /** The most instances; further ones are stopped. Absent: no limit. */
   maximumServiceCount: z.int().min(0).max(MAX_SERVICE_COUNT).optional(),
@@ -149,6 +151,7 @@ export const NODE_FIELDS = [
   'limits',
   'liveness',
   'ports',
+  'sharePort',
   'job',
 ] as const;
 
@@ -176,7 +179,7 @@ const allFieldsSchema = fieldsSchema.extend({
 });
 
 export const configurationSchema = allFieldsSchema.superRefine((configuration, context) => {
-  const { runtime, stopTo } = configuration;
+  const { runtime, stopTo, sharePort, properties } = configuration;
   if (runtime === 'docker' && stopTo === 'all') {
     const message =
       'must be main: the runtime docker can signal the main process of a container alone; remove the field';
@@ -187,11 +190,18 @@ export const configurationSchema = allFieldsSchema.superRefine((configuration, c
       const message = `must not hold %SECRET:${secret}%: other users of the machine see the arguments of a command. Write it into environmentVariables, fileEdits or secretFiles, where the program reads it`;
       context.addIssue({ code: 'custom', path: [field], message });
     }
+  if (runtime === 'docker' && sharePort !== undefined && properties.dockerNetwork !== 'host') {
+    const message =
+      'needs the property dockerNetwork "host": an engine publishes a port for one container alone; add it, or remove the field';
+    context.addIssue({ code: 'custom', path: ['sharePort'], message });
+  }
   for (const [path, message] of portFaults(configuration))
     context.addIssue({ code: 'custom', path, message });
   for (const check of ['readiness', 'liveness'] as const) {
     const [path, asked] = portField(configuration[check] ?? {}) ?? [];
-    const message = asked === undefined ? undefined : ownPortFault(asked, configuration);
+    // The sockets of a container are not told from those of its network.
+    const mayShare = check === 'readiness' && path?.[0] === 'tcpPort' && runtime !== 'docker';
+    const message = asked === undefined ? undefined : ownPortFault(asked, configuration, mayShare);
     if (path !== undefined && message !== undefined)
       context.addIssue({ code: 'custom', path: [check, ...path], message });
   }

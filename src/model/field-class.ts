@@ -60,6 +60,8 @@ const CLASSES: { readonly [Field in keyof Required<Configuration>]: Judge } = {
   availablePorts: portsClass,
   // The numbers that still fit stay.
   ports: 'next-start',
+  // A port of its own and a shared one are two places: the one cannot become the other while both kinds run.
+  sharePort: 'replacement',
   minimumServiceCount: 'live',
   maximumServiceCount: 'live',
   // The controllers read the field when the minimum is lowered.

@@ -79,6 +79,8 @@ export const placementSchema = z.object({
   port: portSchema.nullable(),
   /** The named ports, with those that are counted from the main one. Absent: none. */
   ports: namedPortsSchema.optional(),
+  /** The configuration whose instances on the node share the main port. Absent: the port is its own. */
+  sharedBy: nameSchema.optional(),
   /** Address that clients connect to. */
   hostAddress: z.string(),
   /** The templates of this instance, chosen once (oneOf and oneInGroups are decided here). */
@@ -161,7 +163,7 @@ export type InstanceStatus = Omit<StoredStatus, keyof ProcessStatus | keyof Firs
   ProcessStatus &
   FirstReadiness;
 
-const homeSchema = placementSchema.pick({ nodeId: true, port: true, ports: true });
+const homeSchema = placementSchema.pick({ nodeId: true, port: true, ports: true, sharedBy: true });
 
 /** The record in its stored form. Readers take it through `instanceOf`. */
 export const instanceRecordSchema = z.object({
@@ -336,7 +338,7 @@ export function withEnd(record: InstanceRecord, now: number): InstanceRecord {
   };
 }
 
-function withoutPorts({ ports: _ports, ...place }: InstancePlacement): InstancePlacement {
+function withoutPorts({ ports: _ports, sharedBy: _by, ...place }: InstancePlacement): InstancePlacement {
   return { ...place, port: null };
 }
 

@@ -390,7 +390,14 @@ export function cancelled(handle: Handle): Handle {
  */
 export function notStarted(handle: Handle, next: NextStart): Handle {
   if (handle.phase.is !== 'starting') return handle;
-  return { ...handle, phase: remaining(null, next) };
+  return { ...handle, begunAt: null, phase: remaining(null, next) };
+}
+
+/** True when the start of the program was kept, and neither its process nor its end is known. */
+export function isLostRun(handle: Handle): boolean {
+  const { phase, run, begunAt, exits } = handle;
+  const isBegun = phase.is === 'down' && begunAt !== null && hookOf(handle) === null;
+  return isBegun && exits[0]?.run !== run;
 }
 
 function remaining(stopping: Stopping | null, next: NextStart): Remaining {

@@ -35,6 +35,12 @@ export function endpointsOf(needs: Reads, configuration: string): Endpoint[] {
     .sort((a, b) => (a.id < b.id ? -1 : 1));
 }
 
+/** The endpoints without those that share the address of another one: a proxy needs each address once. */
+export function byAddress(endpoints: readonly Endpoint[]): Endpoint[] {
+  const first = new Map(endpoints.toReversed().map((one) => [one.address, one]));
+  return endpoints.filter((one) => first.get(one.address) === one);
+}
+
 function isStaying(record: InstanceRecord): boolean {
   const { desired, status } = record;
   return isServing(record) && desired.goal === 'run' && !status.awaitsRestart && status.reason !== 'stopping';
@@ -72,7 +78,7 @@ export function exposedOf(needs: Reads, sees: (name: string) => boolean): Expose
       const { expose } = value.configuration;
       return expose === undefined || !sees(name)
         ? []
-        : [{ name, expose, endpoints: endpointsOf(needs, name) }];
+        : [{ name, expose, endpoints: byAddress(endpointsOf(needs, name)) }];
     })
     .sort((a, b) => (a.name < b.name ? -1 : 1));
 }

@@ -5,7 +5,7 @@
  */
 
 import type { ProcessStamp } from '../files/processes.js';
-import type { FileLimits } from '../model/fields/limits.js';
+import type { FileLimits, IoLimits } from '../model/fields/limits.js';
 import type { NamedPorts } from '../model/fields/ports.js';
 import type { RuntimeOffer } from '../model/node.js';
 import type { Attachment, TerminalSize } from '../model/run/attachment.js';
@@ -27,7 +27,7 @@ export function keyOf({ instanceId, run }: RunId): string {
   return `${instanceId}/${run}`;
 }
 
-export interface StartSpec extends RunId {
+export interface StartSpec extends RunId, IoLimits {
   /**
    * The command line, given to `/bin/sh -c` unchanged. Values reach it through `environment`, never as text of the
    * command.

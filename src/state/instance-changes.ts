@@ -150,11 +150,11 @@ export function withoutPlace(record: InstanceRecord, { reason, message }: NoPlac
 
 /** The record with a place, or with another port. The reason and message of the earlier place are dropped. */
 export function withPlace(record: InstanceRecord, placement: InstancePlacement): InstanceRecord {
-  const { nodeId, port, ports } = placement;
+  const { hostAddress: _address, templates: _templates, ...home } = placement;
   return {
     ...record,
     placement,
-    home: ports === undefined ? { nodeId, port } : { nodeId, port, ports },
+    home,
     status: { ...record.status, reason: null, message: null },
   };
 }

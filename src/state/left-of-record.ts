@@ -26,12 +26,13 @@ export interface LeftOfInstance {
 }
 
 const { ramMB, cpu } = instanceRecordSchema.shape;
-const { port, ports, hostAddress } = placementSchema.shape;
+const { port, ports, sharedBy, hostAddress } = placementSchema.shape;
 
 const placedSchema = z.object({
   nodeId: nameSchema,
   port: port.catch(null),
   ports: ports.catch(undefined),
+  sharedBy: sharedBy.catch(undefined),
   hostAddress: hostAddress.catch(''),
 });
 

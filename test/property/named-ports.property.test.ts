@@ -1,6 +1,7 @@
 /**
  * Whatever is placed, stopped, updated and removed in any order: no two instances of one node or one address have the
- * same port of one protocol, and each has what its configuration asks for.
+ * same port of one protocol, unless both share it as instances of one configuration on one node, and each has what its
+ * configuration asks for. What shares a port joins the others.
  */
 import fc from 'fast-check';
 import { pino } from 'pino';
@@ -13,7 +14,7 @@ import { Places } from '../../controllers/master/placement/places.js';
 import { plan } from '../../controllers/master/placement/plan.js';
 import { type Configuration, configurationSchema } from '../../src/model/configuration.js';
 import { DroverError } from '../../src/model/errors.js';
-import { isSamePort, portNeedsOf, portsOf } from '../../src/model/fields/ports.js';
+import { isSamePort, type NamedPort, portNeedsOf, portsOf } from '../../src/model/fields/ports.js';
 import type { InstanceRecord } from '../../src/model/instance.js';
 import { newInstance, withContentAt, withPlace } from '../../src/state/instance-changes.js';
 import { MasterState } from '../../src/state/master-state.js';
@@ -34,10 +35,18 @@ const wanted = fc.oneof(
   fc.tuple(fc.integer({ min: 1, max: 2 }), protocol).map(([next, of]) => ({ next, protocol: of })),
 );
 const content = fc
-  .record({ availablePorts: range, a: fc.option(wanted), b: fc.option(wanted), isStatic: fc.boolean() })
-  .map(({ availablePorts, a, b, isStatic }) =>
+  .record({
+    name: fc.constantFrom('ark', 'ark', 'rust'),
+    availablePorts: range,
+    a: fc.option(wanted),
+    b: fc.option(wanted),
+    isStatic: fc.boolean(),
+    isShared: fc.boolean(),
+  })
+  .map(({ name, availablePorts, a, b, isStatic, isShared }) =>
     configurationSchema.safeParse({
-      name: 'ark',
+      name,
+      ...(isShared && { sharePort: 'reuse' }),
       command: 'run',
       runtime: 'process',
       ramMB: 1,
@@ -85,7 +94,7 @@ class World {
         nodeRecord(nodeId, {
           // Two nodes behind one address.
           address: index < 2 ? '10.0.0.1' : '10.0.0.2',
-          knows: ['ports'],
+          knows: ['ports', 'sharePort'],
           capacity: { maxRamMB: 1000, maxCpu: 10_000 },
           runtimes: [{ key: 'process', available: true, version: '1', reason: null }],
         }),
@@ -125,18 +134,38 @@ class World {
     for (const [index, a] of held.entries())
       for (const b of held.slice(index + 1))
         if (a.id !== b.id && (a.nodeId === b.nodeId || (a.address !== '' && a.address === b.address)))
-          expect(isSamePort(a.one, b.one), `${a.id} and ${b.id}: ${JSON.stringify(a.one)}`).toBe(false);
+          expect(
+            isSamePort(a.one, b.one) && !isShared(a, b),
+            `${a.id} and ${b.id}: ${JSON.stringify([a.one, b.one])}`,
+          ).toBe(false);
     for (const [, { value }] of this.state.instances.entries()) {
       const configuration = contents[Number(value.revision.slice(2))];
       if (value.placement === null || configuration === undefined) continue;
       const own = portsOf(value.placement);
-      for (const { name, min, max, group } of portNeedsOf(configuration)) {
+      expect(value.placement.sharedBy).toBe(configuration.sharePort && configuration.name);
+      for (const { name, min, max, sharedBy, group } of portNeedsOf(configuration)) {
         const number = own.find((one) => one.name === name)?.port ?? 0;
         expect(number >= min && number <= max, `${name} is ${number}, not of ${min}-${max}`).toBe(true);
         for (const one of group)
-          expect(own).toContainEqual({ name: one.name, port: number + one.above, protocol: one.protocol });
+          expect(own).toContainEqual({
+            name: one.name,
+            port: number + one.above,
+            protocol: one.protocol,
+            ...(sharedBy !== undefined && { sharedBy }),
+          });
       }
     }
+  }
+
+  /** What has just been made has the port of those like it on its node, where nobody has found a port busy. */
+  judgeNew({ id, revision, placement }: InstanceRecord): void {
+    if (placement?.sharedBy === undefined || placement.nodeId === 'a') return;
+    const others = [...this.state.instances.entries()].flatMap(([, { value }]) =>
+      value.id !== id && value.placement?.nodeId === placement.nodeId ? [value] : [],
+    );
+    if (!others.some((other) => other.revision === revision)) return;
+    const joined = others.filter((other) => other.placement?.sharedBy === placement.sharedBy);
+    expect(joined.map((other) => other.placement?.port)).toContain(placement.port);
   }
 
   async stop(): Promise<void> {
@@ -152,7 +181,19 @@ class World {
   }
 }
 
-it('gives no port of one address and protocol to two instances', async () => {
+interface Held {
+  readonly nodeId: string;
+  readonly one: NamedPort;
+  readonly value: InstanceRecord;
+}
+
+function isShared(a: Held, b: Held): boolean {
+  const name = a.value.configurationName;
+  const isOfOne = name === b.value.configurationName && a.nodeId === b.nodeId;
+  return isOfOne && a.one.sharedBy === name && b.one.sharedBy === name;
+}
+
+it('gives no port of one address and protocol to two instances that do not share it', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(content, { minLength: 3, maxLength: 3 }),
@@ -168,13 +209,14 @@ it('gives no port of one address and protocol to two instances', async () => {
             if (deed === 'create') {
               const id = `inst${String(world.ids.length).padStart(2, '0')}`;
               world.ids.push(id);
-              await world.place(newInstance(taken, { id, madeBy: 'enforcer', now: 1 }));
+              world.judgeNew(await world.place(newInstance(taken, { id, madeBy: 'enforcer', now: 1 })));
             } else if (deed === 'busy') world.busyPorts.add('a', port, which % 2 === 0 ? 'tcp' : 'udp');
             else if (record === undefined) continue;
             else if (deed === 'remove') await world.remove(record.id);
             else if (deed === 'stop') await world.put({ ...record, placement: null });
             else if (deed === 'start' && record.placement === null) await world.place(record);
             else if (deed === 'update' && record.placement !== null) {
+              if (record.configurationName !== configuration.name) continue;
               try {
                 const next = { ...record, revision: taken.hash, static: configuration.static };
                 const placement = placementAgain(world.options, { before: record, next, content: taken });

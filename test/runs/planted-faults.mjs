@@ -77,8 +77,8 @@ export const PLANTED = [
   {
     name: 'an exit that no daemon saw is passed over by adoption',
     path: 'controllers/wrapper/process-supervisor/adoption.ts',
-    was: "    if (handle.phase.is !== 'up' && !isItsRun) {",
-    becomes: '    if (!isItsRun) {',
+    was: "    if (handle.phase.is !== 'up' && !isItsRun && !isLostJob) {",
+    becomes: '    if (!isItsRun && !isLostJob) {',
   },
   {
     name: 'a snapshot does not confirm what a node holds',
@@ -128,5 +128,71 @@ export const PLANTED = [
     path: 'src/master.ts',
     was: "        this.#term?.hub.disconnect(nodeId, 'the node was forgotten');\n",
     becomes: '',
+  },
+  {
+    name: 'a run asked for twice by one key is made twice',
+    path: 'controllers/master/creation/instance-creations.ts',
+    was: 'Object.assign(one, keyed && { id: keyed }, job && { job })',
+    becomes: 'Object.assign(one, job && { job })',
+  },
+  {
+    name: 'a run is tried again without end',
+    path: 'controllers/wrapper/process-supervisor/goal.ts',
+    was: 'const isSpent = job?.retries !== undefined && handle.restarts >= job.retries;',
+    becomes: 'const isSpent = job?.retries !== undefined && handle.restarts > job.retries + 1;',
+  },
+  {
+    name: 'a run whose node lost power is started again',
+    path: 'controllers/wrapper/process-supervisor/adoption.ts',
+    was: 'const isLostJob = isLostRun(handle)',
+    becomes: 'const isLostJob = handle.run < 0 && isLostRun(handle)',
+  },
+  {
+    name: 'a run is ended before its time-out',
+    path: 'controllers/master/instance-cleanup/reconciler.ts',
+    was: 'job.timeoutSeconds * 1000 - Math',
+    becomes: 'job.timeoutSeconds * 100 - Math',
+  },
+  {
+    name: 'a run goes on behind its time-out',
+    path: 'controllers/master/instance-cleanup/plan.ts',
+    was: 'return facts.timeOutInMs <= 0',
+    becomes: 'return facts.timeOutInMs < -3_600_000',
+  },
+  {
+    name: 'a run is timed by the clock of the master that leads',
+    path: 'controllers/master/instance-cleanup/reconciler.ts',
+    was: 'Math.max(0, clock.now() - (startedAt || clock.now()))',
+    becomes: '(clock.now() - (startedAt || clock.now()))',
+  },
+  {
+    name: 'an instance starts before what it waits for',
+    path: 'controllers/master/placement/places.ts',
+    was: 'waits: home === null ? this.#waitsOf(configuration) : [],',
+    becomes: 'waits: home === null ? this.#waitsOf(configuration).slice(1) : [],',
+  },
+  {
+    name: 'what waits is not woken by what it waits for',
+    path: 'controllers/master/wake/shared-wakes.ts',
+    was: 'if (facts.waitingContents.get(name).size === 0) return;',
+    becomes: 'if (facts.waitingContents.get(name).size >= 0) return;',
+  },
+  {
+    name: 'a wait names only the first of what it waits for',
+    path: 'controllers/master/placement/plan.ts',
+    was: "explain(facts, 'waits-for', waits.join('; '), ['waits-for'])",
+    becomes: "explain(facts, 'waits-for', waits[0] ?? '', ['waits-for'])",
+  },
+  {
+    name: 'a shared port is shared with every configuration',
+    path: 'controllers/master/placement/ledger.ts',
+    was: 'one.port === port && one.sharedBy === sharedBy',
+    becomes: 'one.port === port && one.sharedBy !== undefined',
+  },
+  {
+    name: 'a shared port is shared by the nodes of one address',
+    path: 'controllers/master/placement/ledger.ts',
+    was: 'held?.nodeId === nodeId &&',
+    becomes: 'held !== undefined && nodeId !== undefined &&',
   },
 ];

@@ -38,6 +38,8 @@ const UNKNOWN_FOR_MS = 20_000;
 const APPLY_AGAIN_MS = 1000;
 /** How often a program prints a line. */
 const TICK_MS = 5000;
+/** A leader that knows no start by its own clock counts anew; then comes the stop ladder. */
+const OVERDUE_MS = 90_000;
 /** A write of one of several masters waits so long for an answer (`WRITE_MS` of term-writer.ts), and the next one waits for it. */
 const UNANSWERED_MS = 2000;
 
@@ -115,6 +117,12 @@ export class Fleet {
       isAlways: (revision) => this.invariants.policyOf(revision) === 'always',
     });
     this.#traceRecords();
+  }
+
+  /** Whether the process of a run has lived for so long, and more than a failover may add. */
+  isOverdue(id: string, ms: number): boolean {
+    const startedAt = this.invariants.startedAtOf(id) ?? Number.POSITIVE_INFINITY;
+    return this.scheduler.now - startedAt > ms + OVERDUE_MS;
   }
 
   /** The daemon of the master that leads. */
@@ -503,8 +511,17 @@ export class Fleet {
   /** The program of a run says that it is ready, if it ever is. */
   #becomeReady(machine: Machine, spec: StartSpec, pid: number): void {
     const { runtime, nodeId, logs } = machine;
-    const { readyAfterMs, ticks } = programOf(spec.command);
+    const { readyAfterMs, ticks, ends } = programOf(spec.command);
     if (ticks) this.#tick(machine, spec);
+    if (ends !== null)
+      this.scheduler.after(ends.afterMs, () => {
+        if (
+          machine.runtime === runtime &&
+          runtime.specOf(spec.instanceId) === spec &&
+          runtime.isRunning(spec)
+        )
+          runtime.end(spec.instanceId, { code: ends.code, signal: null });
+      });
     // Nothing is asked of it, whatever its record says by the time that it is reported.
     if (spec.environment[HAS_READINESS] === 'false') this.invariants.noteReady(nodeId, spec.instanceId, pid);
     if (readyAfterMs === null) return;

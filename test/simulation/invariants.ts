@@ -4,12 +4,14 @@
  * another id; the same id never runs twice.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { isSamePort, type OwnPorts, portsOf } from '../../src/model/fields/ports.js';
+import { isSamePort, type NamedPort, type OwnPorts, portsOf } from '../../src/model/fields/ports.js';
 import { hasEndedByItself, type InstanceRecord, isAtRest } from '../../src/model/instance.js';
 import type { NodeRecord } from '../../src/model/node.js';
 import type { RunId, StartSpec } from '../../src/runtime/runtime.js';
 import { judgeDueTimes } from './due-times.js';
+import { FirstStarts } from './first-starts.js';
 import { FreshFiles } from './fresh-files.js';
+import { JobRuns } from './job-runs.js';
 import type { Disk } from './machine/disk.js';
 import { RESTART_TOKEN, REVISION } from './machine/fenced-installation.js';
 import type { Life } from './machine/life.js';
@@ -82,6 +84,8 @@ export class Invariants {
   /** Virtual instant at which the record of an instance went. */
   readonly #removedAt = new Map<string, number>();
   readonly #fresh: FreshFiles;
+  readonly #runs: JobRuns;
+  readonly #firstStarts: FirstStarts;
   readonly #ladders = new StopLadders();
   /** Processes that have said that they are ready, as `<node> <instance> <pid>`. */
   readonly #ready = new Set<string>();
@@ -97,6 +101,8 @@ export class Invariants {
       onInstance: (before, after) => this.#judgeInstance(before, after),
       onNode: (before, after) => this.#judgeNode(before, after),
     });
+    this.#runs = new JobRuns(this.book, around);
+    this.#firstStarts = new FirstStarts(this.book, around);
   }
 
   get violation(): string | undefined {
@@ -124,6 +130,16 @@ export class Invariants {
   /** A configuration asks for this many. */
   noteWanted(name: string, minimum: number): void {
     this.#mostWanted.set(name, Math.max(minimum, this.#mostWanted.get(name) ?? 0));
+  }
+
+  /** How many times the run of a job was started. */
+  startsOf(id: string): number {
+    return this.#runs.startsOf(id);
+  }
+
+  /** Virtual instant at which the live process of an instance was started. */
+  startedAtOf(id: string): number | undefined {
+    return this.#live.get(id)?.startedAt;
   }
 
   /** The most instances that a configuration ever asked for. */
@@ -177,6 +193,11 @@ export class Invariants {
     );
   }
 
+  /** A client was told that a run is there. */
+  noteRun(key: string, id: string): void {
+    this.#reportAny(this.#runs.answered(key, id));
+  }
+
   noteStart(machine: Machine, spec: StartSpec): void {
     const { instanceId: id } = spec;
     const { nodeId } = machine;
@@ -195,6 +216,7 @@ export class Invariants {
     const stale = this.#fresh.faultOf(id, token, files?.split(',') ?? []);
     if (stale !== undefined) this.report(stale);
     this.#judgeMachine(machine, spec);
+    this.#reportAny(this.#runs.started(nodeId, spec, Number(spec.environment[RESTART_TOKEN])));
     const isRefitted = this.book.instances.get(id)?.revision !== spec.environment[REVISION];
     this.#live.set(id, { nodeId, spec, startedAt: this.#around.now(), isRefitted });
   }
@@ -226,6 +248,7 @@ export class Invariants {
   }
 
   noteSignal(nodeId: string, { instanceId: id }: RunId, signal: string): void {
+    if (this.#around.isInterrupted(nodeId)) this.#runs.excuse(id);
     const record = this.book.instances.get(id);
     if (record === undefined || record.desired.goal !== 'run') return;
     if (record.placement?.nodeId !== nodeId || this.#around.isInterrupted(nodeId)) return;
@@ -249,18 +272,26 @@ export class Invariants {
 
   #judgeMachine(machine: Machine, spec: StartSpec): void {
     let ramMB = spec.ramMB;
+    const sharer = this.#sharerOf(spec);
     for (const [id, other] of this.#live) {
       if (other.nodeId !== machine.nodeId || id === spec.instanceId || this.#leftAlone.has(id)) continue;
       ramMB += other.spec.ramMB;
       const both = sharedPort(spec, other.spec);
-      if (both !== undefined)
+      const isShared = sharer !== undefined && sharer === this.#sharerOf(other.spec);
+      if (both !== undefined && !isShared)
         this.report(`${id} and ${spec.instanceId} both use port ${both} of ${machine.nodeId}`);
     }
     if (ramMB > machine.capacity.maxRamMB && !this.#leftAlone.has(spec.instanceId))
       this.report(`${machine.nodeId} runs ${ramMB} MB of ${machine.capacity.maxRamMB} MB`);
   }
 
+  #reportAny(fault: string | undefined): void {
+    if (fault !== undefined) this.report(fault);
+  }
+
   #judgeInstance(before: InstanceRecord | undefined, after: InstanceRecord | undefined): void {
+    this.#reportAny(this.#firstStarts.changed(before, after));
+    if (after !== undefined) this.#reportAny(this.#runs.changed(before, after));
     this.#noteSurplus(after?.configurationName ?? before?.configurationName ?? '');
     if (before !== undefined && after !== undefined) this.#judgeChange(before, after);
     else if (after !== undefined) this.#judgeCreation(after);
@@ -323,12 +354,25 @@ export class Invariants {
     this.#judgeRam(placement.nodeId);
   }
 
-  /** No two of one address or node, one protocol and one number. A static one keeps its ports while it waits. */
-  #judgePort({ id }: InstanceRecord, placement: NonNullable<InstanceRecord['placement']>): void {
+  /** The configuration whose instances share the port of this start; undefined: it is its own. */
+  #sharerOf({ environment }: StartSpec): string | undefined {
+    const { sharePort, name } = this.book.revisions.get(environment[REVISION] ?? '') ?? {};
+    return sharePort && name;
+  }
+
+  /**
+   * No two of one address or node, one protocol and one number, unless both share it as instances of one configuration on
+   * one node. A static one keeps its ports while it waits.
+   */
+  #judgePort(
+    { id, configurationName }: InstanceRecord,
+    placement: NonNullable<InstanceRecord['placement']>,
+  ): void {
     const { nodeId, hostAddress } = placement;
     for (const other of this.book.instances.values()) {
       const place = other.placement ?? (other.static ? other.home : null);
-      const port = other.id === id || place === null ? undefined : sharedPort(placement, place);
+      const isOfOne = other.configurationName === configurationName && place?.nodeId === nodeId;
+      const port = other.id === id || place === null ? undefined : sharedPort(placement, place, isOfOne);
       if (port === undefined) continue;
       if (place?.nodeId === nodeId || other.placement?.hostAddress === hostAddress)
         this.report(`port ${port} of ${nodeId} (${hostAddress}) is given to ${id}, and ${other.id} has it`);
@@ -494,7 +538,9 @@ export class Invariants {
   }
 }
 
-/** The number of a port that both have; undefined: there is none. */
-function sharedPort(a: OwnPorts, b: OwnPorts): number | undefined {
-  return portsOf(a).find((one) => portsOf(b).some((other) => isSamePort(one, other)))?.port;
+/** The number of a port that both have; undefined: there is none. `mayShare`: a port that both call shared is none. */
+function sharedPort(a: OwnPorts, b: OwnPorts, mayShare = false): number | undefined {
+  const isTaken = (one: NamedPort, other: NamedPort): boolean =>
+    isSamePort(one, other) && !(mayShare && one.sharedBy !== undefined && one.sharedBy === other.sharedBy);
+  return portsOf(a).find((one) => portsOf(b).some((other) => isTaken(one, other)))?.port;
 }

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { MOST_ENDED } from '../../controllers/master/instance-cleanup/plan.js';
 import { hashConfiguration } from '../../src/model/configuration.js';
+import { isMetBy, type Wait } from '../../src/model/fields/waits-for.js';
 import { hasEndedByItself, hasFinished, type InstanceRecord } from '../../src/model/instance.js';
 import { isRestarted } from '../../src/model/stopping.js';
 import { PREFIX } from '../../src/store/keys.js';
@@ -22,6 +23,8 @@ export function unsettledOf(fleet: Fleet): string[] {
   return [
     ...instancesOf(fleet),
     ...servicesOf(fleet),
+    ...waitsOf(fleet),
+    ...runsOf(fleet),
     ...surplusOf(fleet),
     ...endedOf(fleet),
     ...nodesOf(fleet),
@@ -62,13 +65,15 @@ function isReported({ reason, message }: InstanceRecord['status']): boolean {
   return reason === 'reported' || message?.startsWith('reported ') === true;
 }
 
+/** `waits-for` is judged by `waitsOf`. */
+const UNPLACED = ['no-node-fits', 'template-missing', 'waits-for'];
+
 /** Whether the record says what is. What an app has said of itself stands until something happens. */
 function isTrue(fleet: Fleet, record: InstanceRecord, isUp: boolean): boolean {
   const { desired, placement, status } = record;
   if (hasFinished(record)) return true;
   if (desired.goal === 'stop') return status.state === 'STOPPED' && status.pid === null;
-  if (placement === null)
-    return status.pid === null && (status.reason === 'no-node-fits' || status.reason === 'template-missing');
+  if (placement === null) return status.pid === null && UNPLACED.includes(status.reason ?? '');
   if (!isUp) return status.reason === 'template-missing' && status.pid === null;
   const isOnline = status.state === 'ONLINE' && status.reason === null && status.pid !== null;
   if (!isNeverReady(fleet, record)) return isOnline;
@@ -102,6 +107,41 @@ function hasEndedForGood(fleet: Fleet, { id, placement, revision, desired }: Ins
     handle.hasFinished ||
     !isRestarted(fleet.invariants.book.revisions.get(revision)?.restartPolicy, handle.exit)
   );
+}
+
+/** What waits for others says for which, what does not need to wait does not, and `why` says the same. */
+function* waitsOf(fleet: Fleet): Generator<string> {
+  const { instances, revisions } = fleet.invariants.book;
+  const isMet = (wait: Wait): boolean =>
+    [...instances.values()].some(
+      (other) => other.configurationName === wait.configuration && isMetBy(wait, other),
+    );
+  for (const { id, home, placement, desired, status, revision } of instances.values()) {
+    if (placement !== null || desired.goal !== 'run') continue;
+    const unmet = home === null ? (revisions.get(revision)?.waitsFor ?? []).filter((one) => !isMet(one)) : [];
+    const said = `${id} is ${status.reason} (${status.message})`;
+    if (unmet.length > 0 !== (status.reason === 'waits-for')) yield `${said}, and waits for ${unmet.length}`;
+    const view = fleet.master?.master?.term?.controllers.decisions.placementOf(id);
+    for (const { configuration } of unmet)
+      if (![status.message ?? '', view?.waits.join() ?? ''].every((text) => text.includes(configuration)))
+        yield `${said}, and waits for ${configuration}`;
+  }
+}
+
+/** Runs of jobs that have ended say how, have been started, and none goes on behind its time-out. */
+function* runsOf(fleet: Fleet): Generator<string> {
+  const { book } = fleet.invariants;
+  for (const { id, job, desired, status } of book.instances.values()) {
+    if (job === undefined) continue;
+    const started = fleet.invariants.startsOf(id);
+    const isEnded = status.endedAt !== undefined || desired.stoppedBy === 'timeout';
+    const isTold = status.exitCode !== null || status.exitSignal !== null || status.message !== null;
+    if (isEnded && !isTold) yield `the run ${id} has ended, and nothing is said of how`;
+    if (status.exitCode !== null && started === 0)
+      yield `the run ${id} has an exit code, and was never started`;
+    if (job.timeoutSeconds !== undefined && fleet.isOverdue(id, job.timeoutSeconds * 1000))
+      yield `the run ${id} goes on behind its time-out`;
+  }
 }
 
 function* servicesOf(fleet: Fleet): Generator<string> {

@@ -27,6 +27,8 @@ export class InstanceCleanup implements Reconciler<CleanupFacts, CleanupStep> {
   readonly name = 'instance-cleanup';
   readonly plan = plan;
   readonly #options: InstanceCleanupOptions;
+  /** When the runs of jobs are ended, monotonic ms, each with the start that it was reckoned from. */
+  readonly #dueAt = new Map<string, { readonly startedAt: number; readonly at: number }>();
 
   constructor(options: InstanceCleanupOptions) {
     this.#options = options;
@@ -60,13 +62,16 @@ export class InstanceCleanup implements Reconciler<CleanupFacts, CleanupStep> {
 
   #observeInstance(id: string): CleanupFacts | undefined {
     const record = this.#options.instances.get(id)?.value;
-    if (record === undefined) return undefined;
+    if (record === undefined) {
+      this.#dueAt.delete(id);
+      return undefined;
+    }
     return {
       kind: 'instance',
       id,
       isUnwanted: record.desired.goal === 'remove',
       isHeld: record.placement !== null && !record.status.gone,
-      timeOutInMs: timeOutOf(record, this.#options.clock.now()),
+      timeOutInMs: this.#timeOutInMs(record),
     };
   }
 
@@ -104,10 +109,28 @@ export class InstanceCleanup implements Reconciler<CleanupFacts, CleanupStep> {
     return { kind: 'revision', hash, isUsed };
   }
 
+  /**
+   * The time until a run is ended. The wall clock counts at the first look alone: it may be set, and the next leader's may be
+   * another one. A start in the future comes from a clock that was ahead, and counts as one of now.
+   */
+  #timeOutInMs({ id, job, desired, status }: InstanceRecord): number | undefined {
+    const { clock } = this.#options;
+    const { pid, startedAt = 0 } = status;
+    if (job?.timeoutSeconds === undefined || desired.goal !== 'run' || pid === null) {
+      this.#dueAt.delete(id);
+      return undefined;
+    }
+    const known = this.#dueAt.get(id);
+    const leftMs = job.timeoutSeconds * 1000 - Math.max(0, clock.now() - (startedAt || clock.now()));
+    const at = known?.startedAt === startedAt ? known.at : clock.monotonic() + leftMs;
+    this.#dueAt.set(id, { startedAt, at });
+    return at - clock.monotonic();
+  }
+
   async #timeOut(id: string): Promise<void> {
-    const { instanceRecords, clock, logger } = this.#options;
+    const { instanceRecords, logger } = this.#options;
     const ended = await modify(instanceRecords, id, (record) =>
-      (timeOutOf(record, clock.now()) ?? 1) > 0 ? undefined : timedOut(record),
+      (this.#timeOutInMs(record) ?? 1) > 0 ? undefined : timedOut(record),
     );
     if (ended !== undefined) logger.warn({ instance: id }, `the run ${id} is ended at its time-out`);
   }
@@ -174,11 +197,4 @@ export class InstanceCleanup implements Reconciler<CleanupFacts, CleanupStep> {
     ]);
     await revisions.until(revision);
   }
-}
-
-/** When a run is ended; a start in the future comes from a clock that was ahead, and counts as one of now. */
-function timeOutOf({ job, desired, status }: InstanceRecord, now: number): number | undefined {
-  const { pid, startedAt = now } = status;
-  if (job?.timeoutSeconds === undefined || desired.goal !== 'run' || pid === null) return undefined;
-  return Math.min(startedAt, now) + job.timeoutSeconds * 1000 - now;
 }

@@ -3,7 +3,13 @@
  * such candidates; `why` makes them anew for every node.
  */
 import { type Configuration, unknownFields } from '../../../src/model/configuration.js';
-import { isSamePort, type NamedPort, type PortNeed, portNeedsOf } from '../../../src/model/fields/ports.js';
+import {
+  isSamePort,
+  type NamedPort,
+  type PortNeed,
+  portNeedsOf,
+  withSharer,
+} from '../../../src/model/fields/ports.js';
 import type { NodeRecord } from '../../../src/model/node.js';
 import type { MirrorReader } from '../../../src/store/mirror.js';
 import type { BusyPorts } from './busy-ports.js';
@@ -85,7 +91,8 @@ export function withPorts(
     const number = numberFor(sources, need, found, old);
     if (number === undefined)
       return { ...found, lacks: need, busyPorts: sources.busyPorts.in(nodeId, need)?.count ?? 0 };
-    for (const { name, above, protocol } of need.group) ports.push({ name, port: number + above, protocol });
+    for (const { name, above, protocol } of need.group)
+      ports.push(withSharer({ name, port: number + above, protocol }, need.sharedBy));
   }
   return found;
 }
@@ -97,12 +104,12 @@ function numberFor(
   at: Candidate,
   { ports, holder = '', isKept = false, isRetried = false }: OldPorts,
 ): number | undefined {
-  const { name, min, max, group } = need;
+  const { name, min, max, protocol: of, sharedBy, group } = need;
   const fits = (number: number, except: string): boolean =>
     number >= min &&
     number <= max &&
     group.every(({ above, protocol }) => {
-      const one = { port: number + above, protocol };
+      const one = { port: number + above, protocol, sharedBy };
       const isChosen = at.ports.some((other) => isSamePort(one, other));
       return !isChosen && ledger.holderOf(at, one, except) === undefined;
     });
@@ -110,6 +117,14 @@ function numberFor(
     group.some(({ above, protocol }) => busyPorts.get(at.nodeId, number + above, protocol) !== undefined);
   const isFree = ({ port }: NamedPort): boolean => !isBusy(port) && fits(port, holder);
   const had = ports.find((one) => one.name === name);
+  // What shares its port joins the others of its configuration on the node. A static one keeps the port that it had.
+  for (let port = min; sharedBy !== undefined && !isKept && port <= max; port++)
+    if (
+      ledger.holderOf(at, { port, protocol: of }, holder) !== undefined &&
+      !isBusy(port) &&
+      fits(port, holder)
+    )
+      return port;
   if (had !== undefined && (isFree(had) || (isKept && fits(had.port, holder)))) return had.port;
   const free = ledger.freePort(at, need, (port) => isBusy(port) || !fits(port, ''));
   // Last comes a number that the instance has by another name: a port that is renamed frees its own.

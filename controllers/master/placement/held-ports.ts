@@ -1,4 +1,7 @@
-/** The ports that instances hold on one node or under one host address: who holds which, and which are free. */
+/**
+ * The ports that instances hold on one node or under one host address: who holds which, and which are free. Several
+ * hold a port that they share.
+ */
 
 interface PortRange {
   readonly min: number;
@@ -10,6 +13,8 @@ const WORD_BITS = 32;
 
 export class HeldPorts {
   readonly #holders = new Map<number, string>();
+  /** The further holders of a port. */
+  readonly #others = new Map<number, Set<string>>();
   /**
    * A bit for each held port, so that a search passes over 32 ports at once. The first word is number `#first`. Signed,
    * because Node makes a heap object of an unsigned word whose last bit is set.
@@ -17,19 +22,31 @@ export class HeldPorts {
   #words = new Int32Array(0);
   #first = 0;
 
-  holderOf(port: number): string | undefined {
-    return this.#holders.get(port);
+  /** A holder of the port other than `except`. */
+  holderOf(port: number, except: string): string | undefined {
+    const holder = this.#holders.get(port);
+    return holder === except ? this.#others.get(port)?.values().next().value : holder;
   }
 
   hold(port: number, id: string): void {
-    this.#holders.set(port, id);
+    const holder = this.#holders.get(port) ?? id;
+    if (holder !== id) this.#others.set(port, (this.#others.get(port) ?? new Set()).add(id));
+    this.#holders.set(port, holder);
     const index = this.#cover(Math.floor(port / WORD_BITS));
     this.#words[index] = this.wordAt(index + this.#first) | (1 << (port % WORD_BITS));
   }
 
-  /** Frees the port, unless another instance has taken it meanwhile. */
+  /** Frees the port, unless others hold it too. */
   release(port: number, id: string): void {
-    if (this.#holders.get(port) !== id) return;
+    const others = this.#others.get(port);
+    const isHolder = this.#holders.get(port) === id;
+    const next = isHolder ? others?.values().next().value : id;
+    if (next !== undefined) {
+      others?.delete(next);
+      if (others?.size === 0) this.#others.delete(port);
+      if (isHolder) this.#holders.set(port, next);
+      return;
+    }
     this.#holders.delete(port);
     const word = Math.floor(port / WORD_BITS);
     this.#words[word - this.#first] = this.wordAt(word) & ~(1 << (port % WORD_BITS));

@@ -80,13 +80,24 @@ export class PlacementLedger {
     return this.#tallies.get(nodeId)?.byConfiguration.get(configurationName) ?? 0;
   }
 
-  /** The instance that holds the port on the node or under the host address, other than `except`. */
-  holderOf(at: Address, { port, protocol }: Omit<NamedPort, 'name'>, except: string): string | undefined {
-    for (const held of this.#portsOf(at, protocol)) {
-      const holder = held.holderOf(port);
-      if (holder !== undefined && holder !== except) return holder;
+  /**
+   * The instance that holds the port on the node or under the host address, other than `except` and those that share
+   * it on the node.
+   */
+  holderOf(at: Address, wanted: Omit<NamedPort, 'name'>, except: string): string | undefined {
+    for (const held of this.#portsOf(at, wanted.protocol)) {
+      const holder = held.holderOf(wanted.port, except);
+      if (holder !== undefined && !this.#shares(holder, at, wanted)) return holder;
     }
     return undefined;
+  }
+
+  /** True where the holder has the port on this node, and shares it with the configuration that wants it. */
+  #shares(holder: string, { nodeId }: Address, { port, sharedBy }: Omit<NamedPort, 'name'>): boolean {
+    const held = sharedBy === undefined ? undefined : this.#holdings.get(holder);
+    return (
+      held?.nodeId === nodeId && portsOf(held).some((one) => one.port === port && one.sharedBy === sharedBy)
+    );
   }
 
   /** The lowest port of the range that no instance holds and `isBusy` does not refuse; undefined: none. */
@@ -208,12 +219,13 @@ function holdingOfSetAside(value: unknown): Holding | undefined {
 
 function holdingOf(record: InstanceRecord, placement: InstancePlacement): Holding {
   const isStopped = isAtRest(record);
-  const { nodeId, hostAddress, port, ports } = placement;
+  const { nodeId, hostAddress, port, ports, sharedBy } = placement;
   return {
     nodeId,
     hostAddress,
     port,
     ports,
+    sharedBy,
     ramMB: isStopped ? 0 : record.ramMB,
     cpu: isStopped ? 0 : record.cpu,
     configurationName: record.configurationName,

@@ -141,6 +141,7 @@ export class Shortlist {
       const hostAddress = hostAddressOf(configuration, node);
       // The ports beside a port are not counted: fewer may fit.
       for (const need of ports) {
+        if (need.sharedBy !== undefined) continue;
         const key = `${need.name} ${hostAddress}`;
         const left = portsLeft.get(key) ?? ledger.countFreePorts({ nodeId: '', hostAddress }, need, most);
         here = Math.min(

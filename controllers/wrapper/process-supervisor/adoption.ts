@@ -10,6 +10,7 @@ import {
   type Handle,
   isAlive,
   isConfirmed,
+  isLostRun,
   nameOf,
   newHandle,
   processOf,
@@ -116,13 +117,15 @@ export class Adoption {
 
   /** Brings one handle in line with what its runtime holds. */
   #square(handle: Handle, held: Held | undefined): void {
-    const { handles, clock } = this.#parts;
+    const { handles, desired, clock } = this.#parts;
     const isItsRun = held !== undefined && held.run >= handle.run;
     if (isItsRun && held.exit === null) {
       this.#takeOver(handle, held);
       return;
     }
-    if (handle.phase.is !== 'up' && !isItsRun) {
+    // The run of a job may have done its work: it has ended unseen, and its restart policy decides.
+    const isLostJob = isLostRun(handle) && desired.get(handle.id)?.configuration.job !== undefined;
+    if (handle.phase.is !== 'up' && !isItsRun && !isLostJob) {
       // The last daemon may have been killed after it forked a process, and before it recorded that.
       handles.put(unclear(handle));
       return;
@@ -179,7 +182,7 @@ export class Adoption {
       const process = processOf(handle);
       const { ramMB = 0, cpu = 0, limits: own } = desired.get(id)?.configuration ?? {};
       if (process === null || !('pid' in process)) continue;
-      if (!(await limits.adopt({ instanceId: id, run }, process.pid, { ramMB, cpu, pids: own?.pids })))
+      if (!(await limits.adopt({ instanceId: id, run }, process.pid, { ...own, ramMB, cpu })))
         unknown.add(id);
     }
     await limits.removeUnused(({ instanceId, run }) => {

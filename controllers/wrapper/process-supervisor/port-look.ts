@@ -51,15 +51,12 @@ export class PortLooks {
 
   /** Looks, and notes the result in the handle. Throws Conflict when the run is over. */
   async look(id: string, run: number): Promise<void> {
-    const { handles, runtimes, findListener, clock, logger } = this.#parts;
+    const { handles, clock, logger } = this.#parts;
     const handle = handles.requireUp(id, run);
-    const process = processOf(handle);
-    if (process === null || handle.port == null) return;
-    const runtime = runtimes.require(handle.runtime);
-    const pid = 'pid' in process ? process.pid : null;
+    if (handle.port == null) return;
     let finding: PortFinding | undefined;
     try {
-      finding = await findListener({ instanceId: id, run, runtime, pid }, handle.port);
+      finding = await listenerOf(this.#parts, handle, handle.port);
     } catch (error) {
       logger.debug({ instance: id, reason: messageOf(error) }, `the port of ${id} could not be looked at`);
     }
@@ -75,6 +72,19 @@ export class PortLooks {
     if (missing !== null) logger.warn(fields, `${nameOf(handle)}: ${missing}`);
     else logger.info(fields, `${nameOf(handle)} listens on its port ${handle.port} now`);
   }
+}
+
+/** Whether the run itself listens on the port. Throws when its runtime does not answer. */
+export async function listenerOf(
+  { runtimes, findListener }: NodeParts,
+  handle: Handle,
+  port: number,
+): Promise<PortFinding> {
+  const process = processOf(handle);
+  if (process === null) return 'unknown';
+  const pid = 'pid' in process ? process.pid : null;
+  const runtime = runtimes.require(handle.runtime);
+  return findListener({ instanceId: handle.id, run: handle.run, runtime, pid }, port);
 }
 
 function sayMissing(port: number, elsewhere: readonly string[]): string {

@@ -1,8 +1,11 @@
 /** Runs the readiness checks, and notes their results in the handles. */
+import { portNumber } from '../../../src/model/fields/ports.js';
 import { readinessText, type Readiness as Wanted } from '../../../src/model/readiness.js';
 import { fieldsOf, nameOf } from '../../../src/node/handle.js';
+import type { Finding } from '../../../src/runtime/readiness/port-check.js';
 import { type ReadinessTarget, untilReady } from '../../../src/runtime/readiness/readiness-check.js';
 import type { NodeParts } from '../parts.js';
+import { listenerOf } from './port-look.js';
 
 interface Check {
   readonly run: number;
@@ -38,7 +41,9 @@ export class Readiness {
     if (readiness === undefined || this.of(id)?.run === run) return;
     const { port = null, ports, hostAddress = '' } = assignment ?? {};
     this.#abort(id);
-    const target = { instanceId: id, run, readiness, port, ports, hostAddress, logFrom };
+    const checked = configuration?.sharePort && portNumber(readiness.tcpPort ?? '', { port, ports });
+    const ownSocket = checked == null ? undefined : () => this.#ownSocket(id, run, checked);
+    const target = { instanceId: id, run, readiness, port, ports, hostAddress, logFrom, ownSocket };
     const abort = new AbortController();
     const done = this.#check(target, abort.signal);
     const begunAt = this.#parts.clock.monotonic();
@@ -77,6 +82,14 @@ export class Readiness {
     const check = this.#checks.get(id);
     this.#checks.delete(id);
     check?.abort.abort();
+  }
+
+  /** Whether the run listens, where the others of its configuration listen, too. */
+  async #ownSocket(id: string, run: number, port: number): Promise<Finding> {
+    const handle = this.#parts.handles.get(id);
+    if (handle?.run !== run) return 'it has ended';
+    const finding = await listenerOf(this.#parts, handle, port).catch(() => 'unknown' as const);
+    return typeof finding === 'string' ? null : 'it does not listen on it itself';
   }
 
   async #check(target: ReadinessTarget, signal: AbortSignal): Promise<void> {

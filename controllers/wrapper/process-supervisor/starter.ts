@@ -54,6 +54,8 @@ export class Starter {
   readonly #recordExit: (handle: Handle, exit: Exit) => void;
   /** The starts under way, by instance id. */
   readonly #starting = new Map<string, StartUnderWay>();
+  /** The looks at ports under way. Instances that share a port share the look: two would hold it from each other. */
+  readonly #looks = new Map<string, ReturnType<NodeParts['checkPort']>>();
 
   /** `recordExit` notes in the handle that a run ended. */
   constructor(parts: NodeParts, recordExit: (handle: Handle, exit: Exit) => void) {
@@ -171,9 +173,9 @@ export class Starter {
     const { assignment, configuration } = wanted;
     const hooks = hooksOfStart(wanted, handle, hook);
     handles.put(starting({ ...handle, hooks }, assignment, clock.now()));
-    // A daemon killed now would otherwise come back and take the hook for the program.
-    if (hook !== undefined) await handles.keep();
-    else if (configuration.readiness?.logLine !== undefined) await this.#noteLogPlace(id);
+    // A daemon killed now would otherwise come back and take the hook for the program, or start the run of a job again.
+    if (hook !== undefined || configuration.job !== undefined) await handles.keep();
+    if (hook === undefined && configuration.readiness?.logLine !== undefined) await this.#noteLogPlace(id);
     const content = hook === undefined ? wanted : contentOfHook(wanted, hook, handle);
     const spec = installation.launchSpec(content, run, desired.master);
     // A runtime that measures usage itself also sets its own limits, so Drover makes no control groups for it.
@@ -228,7 +230,11 @@ export class Starter {
 
   async #isPortFree(id: string, { name, port, protocol }: NamedPort): Promise<boolean> {
     const { checkPort, holderOfPort, handles, clock, logger } = this.#parts;
-    const check = await checkPort(port, protocol);
+    if (this.#hasSharer(id, port)) return true;
+    const key = `${port}/${protocol}`;
+    const look = this.#looks.get(key) ?? checkPort(port, protocol).finally(() => this.#looks.delete(key));
+    this.#looks.set(key, look);
+    const check = await look;
     if (check.free) return true;
     const holder = await holderOfPort(port, check.protocol);
     const who = holder === undefined ? '' : ` (${holder})`;
@@ -239,6 +245,24 @@ export class Starter {
     const delay = { until: clock.monotonic() + BUSY_PORT_RETRY_MS, ms: BUSY_PORT_RETRY_MS };
     handles.move(id, (handle) => hindered(handle, { problem, delay }));
     return false;
+  }
+
+  /**
+   * True where another instance of the configuration is up on the port that they share. A look says nothing then: the
+   * others hold the port, perhaps as another user. The program's own bind decides.
+   */
+  #hasSharer(id: string, port: number): boolean {
+    const { configuration } = this.#parts.desired.get(id) ?? {};
+    return (
+      configuration?.sharePort !== undefined &&
+      [...this.#parts.handles.values()].some(
+        (other) =>
+          other.id !== id &&
+          other.configurationName === configuration.name &&
+          ['starting', 'up', 'remaining'].includes(other.phase.is) &&
+          portsOf(other).some((one) => one.port === port),
+      )
+    );
   }
 
   #startFailed(id: string, error: unknown): void {

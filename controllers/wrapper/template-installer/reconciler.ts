@@ -3,11 +3,13 @@ import PQueue from 'p-queue';
 import { BOUNDS } from '../../../src/channel/protocol/messages.js';
 import { Conflict, type Reconciler } from '../../../src/loop/reconciler.js';
 import { DroverError, messageOf } from '../../../src/model/errors.js';
+import { fieldOf } from '../../../src/model/json-object.js';
 import { publicMessage } from '../../../src/model/public-message.js';
 import { cutToBytes } from '../../../src/model/words.js';
 import type { Desired } from '../../../src/node/desired-copy.js';
 import { type Handle, hindered, type Problem, withDirectory } from '../../../src/node/handle.js';
 import type { TemplatePrefetch } from '../../../src/node/template-prefetch.js';
+import { unheldIo } from '../../../src/runtime/limits/disk.js';
 import type { NodeParts } from '../parts.js';
 import { afterFailure } from '../process-supervisor/restart-delay.js';
 import { type InstallerFacts, type InstallerStep, plan } from './plan.js';
@@ -122,8 +124,12 @@ export class TemplateInstaller implements Reconciler<InstallerFacts, InstallerSt
   /** The warnings about limits that do not hold on this node. */
   #unheld({ configuration: { limits, runtime } }: Desired): string[] {
     const { limits: held, runtimes } = this.#parts;
-    if (limits?.pids === undefined || held.holdsPids || runtimes.get(runtime)?.usage !== undefined) return [];
-    return [`limits.pids is advisory on this node: ${held.advisory ?? 'it cannot count processes'}`];
+    // Such a runtime limits by itself.
+    const isOwn = runtimes.get(runtime)?.usage !== undefined;
+    const pids = isOwn || held.holdsPids ? {} : { pids: held.advisory ?? 'it cannot count processes' };
+    return Object.entries({ ...pids, ...unheldIo(isOwn || held.hasIo, held.disk) })
+      .filter(([limit]) => fieldOf(limits, limit) !== undefined)
+      .map(([limit, reason]) => `limits.${limit} is advisory on this node: ${reason}`);
   }
 
   async #makeDirectory(

@@ -4,7 +4,14 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { nameSchema } from '../../model/names.js';
 import { unknownConfiguration } from '../../model/unknown.js';
-import { endpointsOf, exposedOf, haproxyOf, prometheusOf, traefikOf } from '../../operations/discovery.js';
+import {
+  byAddress,
+  endpointsOf,
+  exposedOf,
+  haproxyOf,
+  prometheusOf,
+  traefikOf,
+} from '../../operations/discovery.js';
 import { seesConfiguration } from '../gate/auth.js';
 import { setTag } from '../http/preconditions.js';
 import { defineRoute, type Route } from '../http/route.js';
@@ -97,7 +104,7 @@ export const discoveryRoutes: readonly Route[] = [
     answers: { 200: { description: 'lines `host:port`', contentType: 'text/plain' }, 304: unchanged },
     handle: ({ params: { name }, request }, needs, reply) => {
       if (needs.configurations.get(name) === undefined) throw unknownConfiguration(name);
-      const text = endpointsOf(needs, name)
+      const text = byAddress(endpointsOf(needs, name))
         .map(({ address }) => `${address}\n`)
         .join('');
       return answer({ request, reply, text, type: TEXT });

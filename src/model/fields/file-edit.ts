@@ -32,7 +32,7 @@ const editValueSchema = z.union([
 
 const fileEditSchema = z.object({
   path: workspacePathSchema,
-  format: z.enum(['properties', 'yaml', 'json', 'ini', 'text']),
+  format: z.enum(['properties', 'yaml', 'json', 'ini', 'toml', 'xml', 'text']),
   set: z.record(editKeySchema, editValueSchema).refine((set) => Object.keys(set).length <= MOST_KEYS, {
     error: `must have at most ${MOST_KEYS} entries`,
   }),

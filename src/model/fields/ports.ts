@@ -45,8 +45,22 @@ export const wantedPortsSchema = z
     error: `must have at most ${MOST_PORTS} entries`,
   });
 
+export const sharePortSchema = z
+  .enum(['reuse'])
+  .describe(
+    '`reuse`: its instances on one node have the same main port, each a socket of its own (`SO_REUSEPORT`)',
+  );
+
 export const namedPortsSchema = z.array(
-  z.object({ name: z.string(), port: portSchema, protocol: protocolsSchema }),
+  z.object({
+    name: z.string(),
+    port: portSchema,
+    protocol: protocolsSchema,
+    sharedBy: z
+      .string()
+      .optional()
+      .describe('the configuration whose instances on the node share the port; absent: it is its own'),
+  }),
 );
 export type NamedPorts = z.output<typeof namedPortsSchema>;
 export type NamedPort = NamedPorts[number];
@@ -55,18 +69,25 @@ export type NamedPort = NamedPorts[number];
 export interface OwnPorts {
   readonly port?: number | null | undefined;
   readonly ports?: NamedPorts | undefined;
+  /** The configuration whose instances on the node share the main port. Absent: the port is its own. */
+  readonly sharedBy?: string | undefined;
 }
 
 /** All ports of an instance, the main one first. The main port is held for both protocols. */
-export function portsOf({ port, ports = [] }: OwnPorts): readonly NamedPort[] {
-  return port == null ? ports : [{ name: MAIN, port, protocol: 'both' }, ...ports];
+export function portsOf({ port, ports = [], sharedBy }: OwnPorts): readonly NamedPort[] {
+  return port == null ? ports : [withSharer({ name: MAIN, port, protocol: 'both' }, sharedBy), ...ports];
+}
+
+/** The port, shared by the instances of a configuration. Undefined: the port is its own. */
+export function withSharer(port: NamedPort, sharedBy: string | undefined): NamedPort {
+  return sharedBy === undefined ? port : { ...port, sharedBy };
 }
 
 /** The fields of a record for these ports, the named ones by name. */
 export function ownPortsOf(all: readonly NamedPort[]) {
   const ports = all.filter(({ name }) => name !== MAIN).toSorted((a, b) => (a.name < b.name ? -1 : 1));
-  const port = all.find(({ name }) => name === MAIN)?.port ?? null;
-  return ports.length === 0 ? { port } : { port, ports };
+  const { port = null, sharedBy } = all.find(({ name }) => name === MAIN) ?? {};
+  return { port, ...(ports.length > 0 && { ports }), ...(sharedBy !== undefined && { sharedBy }) };
 }
 
 export function protocolsOf(protocol: Protocols): readonly PortProtocol[] {
@@ -101,21 +122,27 @@ export interface PortNeed {
   readonly min: number;
   readonly max: number;
   readonly protocol: Protocols;
+  /** The configuration whose instances on one node share these ports. Undefined: they are its own. */
+  readonly sharedBy?: string | undefined;
   /** The port itself comes first. Each port is `above` the number that is chosen. */
   readonly group: readonly { readonly name: string; readonly above: number; readonly protocol: Protocols }[];
 }
 
 interface WantedPorts {
+  readonly name?: string;
+  readonly sharePort?: z.output<typeof sharePortSchema> | undefined;
   readonly availablePorts?: { readonly min: number; readonly max: number } | undefined;
   readonly ports?: z.output<typeof wantedPortsSchema> | undefined;
 }
 
 /** The needs of a configuration. The narrowest range chooses first: a wider one has other numbers left. */
-export function portNeedsOf({ availablePorts, ports = {} }: WantedPorts): readonly PortNeed[] {
+export function portNeedsOf(wanted: WantedPorts): readonly PortNeed[] {
+  const { availablePorts, ports = {} } = wanted;
   const main = { name: MAIN, protocol: 'both' } as const;
   const beside: PortNeed['group'][number][] = [{ ...main, above: 0 }];
+  const sharedBy = wanted.sharePort && wanted.name;
   const needs: PortNeed[] =
-    availablePorts === undefined ? [] : [{ ...main, ...availablePorts, group: beside }];
+    availablePorts === undefined ? [] : [{ ...main, ...availablePorts, sharedBy, group: beside }];
   for (const [name, { min, max = min, next: above = 0, protocol }] of Object.entries(ports)) {
     const one = { name, above, protocol };
     if (min === undefined || max === undefined) beside.push(one);
@@ -126,7 +153,9 @@ export function portNeedsOf({ availablePorts, ports = {} }: WantedPorts): readon
 
 /** The faults of ports that are counted from the main one, or leave each other no number, each with its path. */
 export function* portFaults(wanted: WantedPorts): Generator<[string[], string]> {
-  const { availablePorts, ports = {} } = wanted;
+  const { availablePorts, ports = {}, sharePort } = wanted;
+  if (sharePort !== undefined && availablePorts === undefined)
+    yield [['sharePort'], 'must be left out: without availablePorts there is no port to share'];
   const numbers = new Map<string, Omit<NamedPort, 'name'>>();
   for (const [name, { min, next = 0, protocol }] of Object.entries(ports)) {
     if (min !== undefined) continue;
@@ -158,15 +187,19 @@ export function* portFaults(wanted: WantedPorts): Generator<[string[], string]> 
   }
 }
 
-/** Why a check cannot ask at `field`, a number or `%PORT...%`; undefined: it can. */
+/** Why a check cannot ask at `field`, a number or `%PORT...%`; undefined: it can. `mayShare`: it tells its own socket. */
 export function ownPortFault(
   field: number | string,
-  { availablePorts, ports = {} }: WantedPorts,
+  { availablePorts, ports = {}, sharePort }: WantedPorts,
+  mayShare: boolean,
 ): string | undefined {
-  if (typeof field === 'number' || (field === '%PORT%' && availablePorts !== undefined)) return undefined;
+  if (typeof field === 'number') return undefined;
+  const [name, port] = Object.entries(ports).find(([one]) => `%${portVariable(one)}%` === field) ?? [];
+  if (sharePort !== undefined && !mayShare && (field === '%PORT%' || (port && port.min === undefined)))
+    return 'must be a port with a range of its own in "ports": the instances share this one, so another may answer';
+  if (field === '%PORT%' && availablePorts !== undefined) return undefined;
   if (field === '%PORT%')
     return 'must be a number, because without availablePorts the instance has no port of its own';
-  const [name, port] = Object.entries(ports).find(([one]) => `%${portVariable(one)}%` === field) ?? [];
   if (port === undefined) return `must be a number, or the variable of a port: "ports" has none for ${field}`;
   return port.protocol === 'udp' ? `must be of a port with tcp: ports.${name} is udp` : undefined;
 }

@@ -6,6 +6,7 @@ import { ownUser } from '../../files/own-user.js';
 import type { Clock } from '../../loop/clock.js';
 import type { ContainerIdentity } from '../../model/run/run-identity.js';
 import { startFailed } from '../failures.js';
+import { diskUnder } from '../limits/disk.js';
 import { checkDirectory } from '../owner/run-start.js';
 import { checkSpec } from '../owner/start-spec.js';
 import type { StartSpec } from '../runtime.js';
@@ -102,6 +103,7 @@ async function create({ spec, session, rootId }: ContainerStart, settings: Docke
     defaultUser: await defaultUser(engine),
     log: limits,
     hasInit: session.hasInit,
+    disk: diskUnder(spec.workingDirectory),
   };
   return await engine.create(containerOptions(facts));
 }

@@ -176,7 +176,7 @@ export class LocalInstallation {
         ? undefined
         : this.#options.users.setpriv(configuration.runtime, configuration.runAs);
     const started = user === undefined || setpriv === undefined ? call : asUser(call, user, setpriv);
-    const { pids, nofile: files } = configuration.limits ?? {};
+    const { pids, nofile: files, ...io } = configuration.limits ?? {};
     const nofile = typeof files === 'number' ? { soft: files, hard: files } : files;
     // Before the change of the user, who may not raise a limit.
     const first = nofile === undefined || isContainer ? '' : `${limitFiles(nofile)}\n`;
@@ -187,6 +187,7 @@ export class LocalInstallation {
       command: first + started.command,
       pids,
       nofile,
+      ...io,
       workingDirectory,
       ramMB: configuration.ramMB,
       cpu: configuration.cpu,

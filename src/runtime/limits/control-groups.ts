@@ -10,6 +10,7 @@ import { attempt } from '../../model/plain/attempt.js';
 import { countText } from '../../model/words.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { RunId, Usage } from '../runtime.js';
+import type { Disk } from './disk.js';
 import type { GroupFiles } from './group-files.js';
 import { directoriesOf, type Hierarchy, mapGroup, type RunGroup } from './hierarchy.js';
 import { readOwnGroups } from './own-groups.js';
@@ -17,6 +18,9 @@ import { parseRunKey, type ResourceLimits, type RunLimits, runKeyOf } from './re
 
 /** How many times `kill` looks again, because processes may fork while they are ended. */
 const MOST_KILL_PASSES = 5;
+
+/** The limits that a group is made with. */
+const SET = ['ramMB', 'cpu', 'pids', 'ioWeight', 'readMBps', 'writeMBps'] as const;
 
 interface OpenGroup {
   readonly instanceId: string;
@@ -41,6 +45,8 @@ type Noted = Pick<OpenGroup, 'group'> & {
 export class ControlGroups implements ResourceLimits {
   readonly advisory: string | null;
   readonly holdsPids: boolean;
+  readonly hasIo: boolean;
+  readonly disk: Disk | undefined;
   readonly #hierarchy: Hierarchy;
   readonly #files: GroupFiles;
   readonly #logger: Logger;
@@ -50,12 +56,14 @@ export class ControlGroups implements ResourceLimits {
   /** Directories of closed groups that still had processes and could not be removed. */
   readonly #left = new Set<string>();
 
-  constructor(hierarchy: Hierarchy, files: GroupFiles, logger: Logger) {
+  constructor(hierarchy: Hierarchy, files: GroupFiles, logger: Logger, disk?: Disk) {
     this.#hierarchy = hierarchy;
     this.#files = files;
     this.#logger = logger;
     this.advisory = hierarchy.advisory;
     this.holdsPids = hierarchy.root.pids !== undefined;
+    this.hasIo = hierarchy.hasIo;
+    this.disk = disk;
   }
 
   async open(run: RunId, limits: RunLimits): Promise<readonly string[]> {
@@ -68,6 +76,13 @@ export class ControlGroups implements ResourceLimits {
     try {
       await this.#make(run, group);
       for (const setting of this.#hierarchy.settings(group, limits)) this.#files.set(setting);
+      // Some disks refuse limits, which is no reason to go without those of RAM.
+      for (const setting of this.#hierarchy.ioSettings(group, limits, this.disk))
+        if (attempt(() => this.#files.set(setting), 'refused') === 'refused')
+          this.#logger.warn(
+            { instance: run.instanceId, run: run.run },
+            `its disk refuses ${setting.name}: ${setting.value}`,
+          );
       return directoriesOf(group);
     } catch (error) {
       this.#logger.warn(
@@ -86,6 +101,8 @@ export class ControlGroups implements ResourceLimits {
     try {
       // Set the limits again: a service manager may have removed them while no daemon ran.
       for (const { directory, name, value } of this.#hierarchy.settings(group, limits))
+        await this.#files.write(directory, name, value);
+      for (const { directory, name, value } of this.#hierarchy.ioSettings(group, limits, this.disk))
         await this.#files.write(directory, name, value);
     } catch (error) {
       this.#logger.warn(
@@ -207,8 +224,7 @@ export class ControlGroups implements ResourceLimits {
   /** Takes over the group of an earlier run of the instance, when nothing is in it and its limits are the same. */
   #takeOver(run: RunId, limits: RunLimits): RunGroup | undefined {
     for (const { instanceId, group, limits: set } of this.#open.values()) {
-      if (instanceId !== run.instanceId || set?.ramMB !== limits.ramMB || set.cpu !== limits.cpu) continue;
-      if (set.pids !== limits.pids) continue;
+      if (instanceId !== run.instanceId || SET.some((limit) => set?.[limit] !== limits[limit])) continue;
       if (!directoriesOf(group).every((directory) => this.#files.isEmpty(directory))) continue;
       // Skip a group with files in memory, which count against its limit: each run might leave more, until no run can
       // start.

@@ -4,7 +4,9 @@
  */
 import { systemCodeOf } from '../../files/system-error.js';
 import { messageOf } from '../../model/errors.js';
+import type { IoLimits } from '../../model/fields/limits.js';
 import type { Usage } from '../runtime.js';
+import type { Disk } from './disk.js';
 import type { GroupFiles } from './group-files.js';
 import { MOST_PROCESSES, type RunLimits } from './resource-limits.js';
 
@@ -135,6 +137,20 @@ export class GroupFigures {
     return settings;
   }
 
+  /** The settings that put the limits of a disk on an existing group, as far as the kernel has their files. */
+  ioSettings({ accounting }: RunGroup, limits: IoLimits, disk: Disk | undefined): Setting[] {
+    const { ioWeight, readMBps, writeMBps } = limits;
+    const rate = (most: number | undefined) => (most === undefined ? 'max' : most * BYTES_PER_MB);
+    const rates =
+      disk && (readMBps ?? writeMBps) && `${disk.numbers} rbps=${rate(readMBps)} wbps=${rate(writeMBps)}`;
+    // Each scheduler of the kernel has a file of its own.
+    const values = { 'io.max': rates, 'io.weight': ioWeight, 'io.bfq.weight': ioWeight };
+    return Object.entries(values).flatMap(([name, value]) => {
+      if (accounting === undefined || value === undefined) return [];
+      return this.#files.text(accounting, name) === undefined ? [] : [{ directory: accounting, name, value }];
+    });
+  }
+
   /**
    * The settings for a group whose processes are to end. It makes no more of them, because some fork faster than they
    * can be ended. It has the whole processor, because a process needs a turn to end.
@@ -162,11 +178,14 @@ export class Hierarchy extends GroupFigures {
   readonly root: RunGroup;
   /** The reason why some limit does not hold; null: all hold. */
   readonly advisory: string | null;
+  /** True when reads and writes of disks can be limited: in version 2, in the directory of all controllers. */
+  readonly hasIo: boolean;
 
-  constructor(files: GroupFiles, version: Version, root: RunGroup, advisory: string | null) {
+  constructor(files: GroupFiles, version: Version, root: RunGroup, advisory: string | null, hasIo = false) {
     super(files, version);
     this.root = root;
     this.advisory = advisory;
+    this.hasIo = hasIo;
   }
 }
 

@@ -4,6 +4,7 @@
 import { messageOf } from '../../model/errors.js';
 import type { Logger } from '../../telemetry/logger.js';
 import { ControlGroups } from './control-groups.js';
+import { diskUnder } from './disk.js';
 import { GroupFiles } from './group-files.js';
 import type { Hierarchy } from './hierarchy.js';
 import { type OwnGroups, readOwnGroups } from './own-groups.js';
@@ -19,6 +20,8 @@ const DELEGATION_VARIABLE = 'DROVER_CONTROL_GROUP';
 
 interface OpenLimitsOptions {
   readonly rootId: string;
+  /** The directory that holds those of the instances. */
+  readonly directory: string;
   /** The daemon's own environment. */
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly logger: Logger;
@@ -32,8 +35,9 @@ export async function openLimits(options: OpenLimitsOptions): Promise<ResourceLi
   return limits;
 }
 
-async function open({ rootId, environment, logger }: OpenLimitsOptions): Promise<ResourceLimits> {
+async function open({ rootId, directory, environment, logger }: OpenLimitsOptions): Promise<ResourceLimits> {
   const files = new GroupFiles();
+  const disk = diskUnder(directory);
   try {
     const hierarchy = await openHierarchy({
       files,
@@ -43,10 +47,10 @@ async function open({ rootId, environment, logger }: OpenLimitsOptions): Promise
       isDelegated: environment[DELEGATION_VARIABLE] === 'delegated',
     });
     return typeof hierarchy === 'string'
-      ? advisoryLimits(hierarchy)
-      : new ControlGroups(hierarchy, files, logger);
+      ? advisoryLimits(hierarchy, disk)
+      : new ControlGroups(hierarchy, files, logger, disk);
   } catch (error) {
-    return advisoryLimits(`control groups cannot be used: ${messageOf(error)}`);
+    return advisoryLimits(`control groups cannot be used: ${messageOf(error)}`, disk);
   }
 }
 

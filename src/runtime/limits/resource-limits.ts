@@ -3,9 +3,11 @@
  * supervisor opens it before a start and closes it when nothing of the run lives any more. Runtimes that limit by
  * themselves (docker) do not use it.
  */
+import type { IoLimits } from '../../model/fields/limits.js';
 import { isInstanceId } from '../../model/names.js';
 import { NO_GROUPS, type RunGroups } from '../instance-processes.js';
 import type { RunId, Usage } from '../runtime.js';
+import type { Disk } from './disk.js';
 
 /**
  * The most processes and threads of one run or container: enough for a large JVM, and a bound for fork bombs, which
@@ -13,7 +15,7 @@ import type { RunId, Usage } from '../runtime.js';
  */
 export const MOST_PROCESSES = 4096;
 
-export interface RunLimits {
+export interface RunLimits extends IoLimits {
   /** The limit of RAM and swap together; 0: no limit. */
   readonly ramMB: number;
   /** The limit of processor time; 100: one core; 0: no limit. */
@@ -44,6 +46,12 @@ export interface ResourceLimits extends RunGroups {
   /** True when the number of processes can be limited on this node. */
   readonly holdsPids: boolean;
 
+  /** True when reads and writes of disks can be limited on this node. */
+  readonly hasIo: boolean;
+
+  /** The disk with the directories of instances; undefined: their file system has none of its own. */
+  readonly disk: Disk | undefined;
+
   /** True when the memory limit ended a process of the run and `noteKills` has not reported it. */
   wasOutOfMemory(run: RunId): boolean;
 
@@ -71,7 +79,7 @@ export interface ResourceLimits extends RunGroups {
 }
 
 /** Limits that do not hold, with the reason. */
-export function advisoryLimits(reason: string): ResourceLimits {
+export function advisoryLimits(reason: string, disk?: Disk): ResourceLimits {
   return {
     ...NO_GROUPS,
     advisory: reason,
@@ -79,6 +87,8 @@ export function advisoryLimits(reason: string): ResourceLimits {
     adopt: async () => false,
     isOpen: () => false,
     holdsPids: false,
+    hasIo: false,
+    disk,
     wasOutOfMemory: () => false,
     noteKills: () => 0,
     usage: () => undefined,

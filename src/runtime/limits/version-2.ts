@@ -15,8 +15,9 @@ import { Hierarchy, reasonOf, VERSION_2 } from './hierarchy.js';
 import type { OwnGroup } from './own-groups.js';
 
 const CONTROLLERS = ['memory', 'cpu'];
-/** The controller of the number of processes, which nobody asked for: limits hold without it. */
+/** The controllers of the number of processes and of disks: limits of RAM and CPU hold without them. */
 const PIDS = 'pids';
+const IO = 'io';
 const DAEMON = 'daemon';
 /** How many times the processes are listed again, because they may fork while they are moved. */
 const MOST_PASSES = 20;
@@ -44,7 +45,7 @@ export async function openVersion2(options: Version2Options): Promise<Hierarchy 
   try {
     await files.make(accounting);
     if (!isTop(files, home)) await moveAll(files, home, join(accounting, DAEMON));
-    for (const controller of [...CONTROLLERS, PIDS])
+    for (const controller of [...CONTROLLERS, PIDS, IO])
       if (given.includes(controller))
         for (const group of [home, accounting])
           await files.write(group, 'cgroup.subtree_control', `+${controller}`);
@@ -62,6 +63,7 @@ export async function openVersion2(options: Version2Options): Promise<Hierarchy 
     VERSION_2,
     { memory: of('memory'), cpu: of('cpu'), accounting, pids: of(PIDS) },
     advisory,
+    given.includes(IO),
   );
 }
 

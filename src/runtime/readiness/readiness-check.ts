@@ -25,6 +25,8 @@ export interface ReadinessTarget extends RunId, OwnPorts {
   readonly hostAddress: string;
   /** Number of the first line of the log that this run wrote. */
   readonly logFrom: number;
+  /** Whether the run itself listens, where other instances answer at its port, too. */
+  readonly ownSocket?: (() => Promise<Finding>) | undefined;
 }
 
 interface ReadinessWorld {
@@ -44,9 +46,11 @@ export async function untilReady(
 ): Promise<boolean> {
   const { logLine, intervalSeconds } = target.readiness;
   for (let pauseMs = FIRST_PAUSE_MS; !signal.aborted; pauseMs *= 2) {
-    const finding = await (logLine === undefined
-      ? tryPort(target.readiness, target, world.clock, signal)
-      : tryLog(target, logLine, world, signal));
+    const finding =
+      (await target.ownSocket?.()) ??
+      (await (logLine === undefined
+        ? tryPort(target.readiness, target, world.clock, signal)
+        : tryLog(target, logLine, world, signal)));
     if (signal.aborted) return false;
     if (finding === null) return true;
     onFinding(finding);

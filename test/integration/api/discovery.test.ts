@@ -103,3 +103,13 @@ it('answers 304 while nothing has changed, and shows a restricted key its config
   await world.dropInstance('aaaaaa');
   expect(await (await again()).text()).toBe('[::1]:25002\n');
 });
+
+it('names an address once for proxies and scripts where instances share it, and each instance for Prometheus', async () => {
+  const placement = { nodeId: 'n1', port: 25_001, hostAddress: '10.0.0.1', templates: [], sharedBy: 'web' };
+  await add('a00000', 25_001, { placement });
+  await add('dddddd', 25_001, { placement });
+  expect(await read('addresses/web')).toBe('10.0.0.1:25001\n[::1]:25002\n');
+  expect((await read('haproxy')).match(/server \S+/g)).toEqual(['server a00000', 'server bbbbbb']);
+  expect(JSON.parse(await read('traefik')).http.services.web.loadBalancer.servers).toHaveLength(2);
+  expect(JSON.parse(await read('prometheus?configuration=web'))).toHaveLength(4);
+});

@@ -62,6 +62,25 @@ it('runs once for each key, over a failover too, and hands its parameters to the
   expect(await create({ key: 'two' })).not.toBe(id);
 });
 
+it('is not started again when its node lost its power just after the start, and says that', async () => {
+  await put();
+  const start = alpha.runtime.start.bind(alpha.runtime);
+  let kept: unknown;
+  alpha.runtime.start = async (spec) => {
+    kept = (await alpha.store.get(`handles/${spec.instanceId}`))?.value;
+    return start(spec);
+  };
+  const id = await create();
+  expect(kept).toMatchObject({ run: 1, process: null });
+  await alpha.wrapper.stop();
+  await alpha.store.transact([{ do: 'put', key: `handles/${id}`, value: Object(kept) }]);
+  alpha.runtime.forgetAll();
+  await plane.replaceWrapper(alpha);
+  await clock.advance(20_000);
+  expect(alpha.runtime.starts).toHaveLength(1);
+  expect(recordOf(id)?.status).toMatchObject({ state: 'STOPPED', reason: 'exited' });
+});
+
 it('refuses a key that another order has, and keeps no run for ever that a person stopped', async () => {
   await put();
   const id = await create();

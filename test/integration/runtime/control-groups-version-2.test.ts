@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterEach, describe, expect, it } from 'vitest';
 import { ControlGroups } from '../../../src/runtime/limits/control-groups.js';
+import { type Disk, unheldIo } from '../../../src/runtime/limits/disk.js';
 import { openHierarchy } from '../../../src/runtime/limits/open-limits.js';
 import { REPOSITORY } from '../../support/repository-root.js';
 import { FakeCgroup2 } from '../../support/runtime/fake-cgroup2.js';
@@ -25,11 +26,16 @@ function service(controllers?: string[]): FakeCgroup2 {
   return fake;
 }
 
-async function groupsOf(files: FakeCgroup2, path = SERVICE, isDelegated = true): Promise<ControlGroups> {
+async function groupsOf(
+  files: FakeCgroup2,
+  path = SERVICE,
+  isDelegated = true,
+  disk?: Disk,
+): Promise<ControlGroups> {
   const own = { version1: new Map(), version2: files.own(path) };
   const hierarchy = await openHierarchy({ files, own, name: NAME, isDelegated });
   if (typeof hierarchy === 'string') throw new Error(hierarchy);
-  return new ControlGroups(hierarchy, files, pino({ enabled: false }));
+  return new ControlGroups(hierarchy, files, pino({ enabled: false }), disk);
 }
 
 async function refusalOf(files: FakeCgroup2, path: string, isReadOnly = false): Promise<unknown> {
@@ -57,6 +63,60 @@ describe('control groups of version 2', () => {
     expect(files.says(RUN_GROUP, 'cpu.max')).toBe('150000 100000');
     expect(files.says(RUN_GROUP, 'pids.max')).toBe('4096');
     expect(groups.advisory).toBeNull();
+  });
+
+  const CONTROLLERS = ['cpu', 'memory', 'pids', 'io'];
+  const DISK: Disk = { numbers: '8:16', path: '/dev/sdb', hasWeights: true };
+  const IO = { ioWeight: 300, readMBps: 5, writeMBps: 20 };
+
+  it('hold the weight, the reads and the writes of a disk, and are not taken over with others', async () => {
+    const files = service(CONTROLLERS);
+    const groups = await groupsOf(files, SERVICE, true, DISK);
+    expect(unheldIo(groups.hasIo, groups.disk)).toEqual({});
+    const directories = await groups.open(RUN, { ramMB: 64, cpu: 0, ...IO });
+    expect(files.says(RUN_GROUP, 'io.max')).toBe('8:16 rbps=5242880 wbps=20971520');
+    expect(files.says(RUN_GROUP, 'io.weight')).toBe('300');
+    expect(await groups.open({ ...RUN, run: 5 }, { ramMB: 64, cpu: 0, ...IO })).toEqual(directories);
+    expect(await groups.open({ ...RUN, run: 6 }, { ramMB: 64, cpu: 0, readMBps: 6 })).not.toEqual(
+      directories,
+    );
+    expect(files.says(`${SERVICE}/${NAME}/abc123.6`, 'io.max')).toBe('8:16 rbps=6291456 wbps=max');
+    expect(files.says(`${SERVICE}/${NAME}/abc123.6`, 'io.weight')).toBe('default 100');
+  });
+
+  it('hold RAM where there is no disk, and where Drover was not given the controller of disks', async () => {
+    const files = service(CONTROLLERS);
+    const without = await groupsOf(files);
+    await without.open(RUN, { ramMB: 64, cpu: 0, ...IO });
+    expect(files.says(RUN_GROUP, 'memory.max')).toBe(String(64 * 1024 * 1024));
+    expect(files.says(RUN_GROUP, 'io.max')).toBe('');
+    expect(unheldIo(without.hasIo, without.disk)).toEqual({
+      ioWeight: 'its directory is on no disk of its own',
+      readMBps: 'its directory is on no disk of its own',
+      writeMBps: 'its directory is on no disk of its own',
+    });
+    fake?.close();
+    const others = service();
+    const uncontrolled = await groupsOf(others, SERVICE, true, DISK);
+    expect(await uncontrolled.open(RUN, { ramMB: 64, cpu: 0, ...IO })).toHaveLength(1);
+    expect(uncontrolled.advisory).toBeNull();
+    expect(unheldIo(uncontrolled.hasIo, DISK).readMBps).toBe('Drover was not given the controller io');
+    expect(unheldIo(true, { ...DISK, hasWeights: false })).toEqual({
+      ioWeight: '/dev/sdb is not divided by weights, as by the scheduler bfq',
+    });
+  });
+
+  it('hold RAM where the disk refuses a limit', async () => {
+    const files = service(CONTROLLERS);
+    const groups = await groupsOf(files, SERVICE, true, DISK);
+    const set = files.set.bind(files);
+    files.set = (setting) => {
+      if (setting.name === 'io.max') throw new Error('EOPNOTSUPP');
+      set(setting);
+    };
+    expect(await groups.open(RUN, { ramMB: 64, cpu: 0, ...IO })).toHaveLength(1);
+    expect(files.says(RUN_GROUP, 'memory.max')).toBe(String(64 * 1024 * 1024));
+    expect(files.says(RUN_GROUP, 'io.weight')).toBe('300');
   });
 
   it('leave the processor alone where cpu is 0', async () => {

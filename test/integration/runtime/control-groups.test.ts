@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { pino } from 'pino';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -22,7 +23,8 @@ const LIMITS = { ramMB: 16, cpu: 0 };
 const HOG = 'tail /dev/zero';
 
 const logger = pino({ enabled: false });
-const open = (rootId: string): Promise<ResourceLimits> => openLimits({ rootId, environment: {}, logger });
+const open = (rootId: string): Promise<ResourceLimits> =>
+  openLimits({ rootId, directory: tmpdir(), environment: {}, logger });
 
 async function isHere(): Promise<boolean> {
   const limits = await open(`probe${process.pid}`);

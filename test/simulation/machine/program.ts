@@ -1,4 +1,4 @@
-/** A fake program becomes ready in its time, prints lines, and heeds the stop command or not. Its command line says which. */
+/** A fake program becomes ready in its time, prints lines, ends by itself or not, and heeds the stop command or not. Its command line says which. */
 import { z } from 'zod';
 
 /** The line by which a program says that it is ready. */
@@ -11,6 +11,8 @@ const programSchema = z.object({
   heedsStopCommand: z.boolean(),
   /** It prints a line every few seconds, unless it hangs. */
   ticks: z.boolean().default(false),
+  /** After its start it ends by itself, with this exit code. Null: it does not. */
+  ends: z.object({ afterMs: z.number(), code: z.int() }).nullable().default(null),
 });
 
 type Program = z.output<typeof programSchema>;

@@ -3,13 +3,14 @@
 import type { Master } from '../../../src/master.js';
 import { configurationSchema } from '../../../src/model/configuration.js';
 import { DroverError, type ErrorCode } from '../../../src/model/errors.js';
+import { instanceIdOf } from '../../../src/model/names.js';
 import { type Fleet, textOf } from '../fleet.js';
 import { type Machine, RUNTIME_KEY } from '../machine/machine.js';
 import { commandOf, READY_LINE, STOP_COMMAND } from '../machine/program.js';
 import { TEMPLATE_GROUP } from '../machine/templates.js';
 import { UNKNOWN_OUTCOME } from '../masters/masters.js';
 import type { Wish } from './intents.js';
-import type { Lifecycle, Operation, ServiceShape } from './operations.js';
+import { JOB, type JobShape, type Lifecycle, type Operation, type ServiceShape } from './operations.js';
 
 /** What a client may be refused with while things go wrong. */
 const EXPECTED: readonly ErrorCode[] = [
@@ -24,6 +25,8 @@ const EXPECTED: readonly ErrorCode[] = [
   'DRV_NOT_READY',
 ];
 
+const RUN_AGAIN_MS = 1000;
+
 export class Clients {
   readonly #fleet: Fleet;
 
@@ -33,7 +36,7 @@ export class Clients {
 
   put(name: string, shape: ServiceShape): void {
     const { minimum, maximum, ports, hostAddress, ramMB, templates, node } = shape;
-    const { readiness, stopCommand, stopTimeoutSeconds, isWatched = false } = shape;
+    const { readiness, stopCommand, stopTimeoutSeconds, isWatched = false, ends = null, waitsFor } = shape;
     this.#fleet.invariants.noteWanted(name, minimum);
     this.#fleet.files.set(
       name,
@@ -44,6 +47,7 @@ export class Clients {
           readyAfterMs: readiness?.afterMs ?? null,
           heedsStopCommand: stopCommand === 'heeded',
           ticks: isWatched,
+          ends,
         }),
         cpu: 1,
         ramMB,
@@ -53,6 +57,8 @@ export class Clients {
         ...(shape.restartPolicy !== undefined && { restartPolicy: shape.restartPolicy }),
         ...(maximum !== undefined && { maximumServiceCount: maximum }),
         ...(ports !== undefined && { availablePorts: ports }),
+        ...(ports !== undefined && shape.sharesPort === true && { sharePort: 'reuse' }),
+        ...(waitsFor !== undefined && waitsFor.length > 0 && { waitsFor }),
         ...(ports !== undefined &&
           ramMB === 300 && {
             ports: {
@@ -74,6 +80,51 @@ export class Clients {
       }),
     );
     this.#syncFiles();
+  }
+
+  putJob({ ends, timeoutSeconds, retries, isScheduled }: JobShape): void {
+    this.#fleet.files.set(
+      JOB,
+      configurationSchema.parse({
+        name: JOB,
+        runtime: RUNTIME_KEY,
+        command: commandOf({ readyAfterMs: null, heedsStopCommand: false, ends }),
+        cpu: 1,
+        ramMB: 50,
+        minimumServiceCount: 0,
+        restartPolicy: retries === undefined ? 'never' : 'on-failure',
+        job: {
+          ...(timeoutSeconds !== undefined && { timeoutSeconds }),
+          ...(retries !== undefined && { retries }),
+        },
+        ...(isScheduled && { schedules: [{ name: 'run', cron: '* * * * *', do: 'run', withinMinutes: 1 }] }),
+      }),
+    );
+    this.#syncFiles();
+  }
+
+  /** Asks for the run with this key, and again while the answer is not known, as `drover run` tells people to. */
+  run(key: string): void {
+    const { invariants } = this.#fleet;
+    const again = (): void => this.#fleet.later(RUN_AGAIN_MS, () => this.run(key));
+    // Somebody may have removed it since.
+    if (invariants.book.everSeen.includes(instanceIdOf(`${JOB} ${key}`))) return;
+    const { master } = this.#fleet.reached ?? {};
+    if (master === undefined) {
+      again();
+      return;
+    }
+    invariants.noteAsked(1);
+    const answer = master.led().controllers.creations.create(JOB, { parameters: {}, key });
+    this.#refusable(
+      answer.then(
+        ({ id }) => invariants.noteRun(key, id),
+        (error: unknown) => {
+          if (!DroverError.is(error, 'DRV_CONFIGURATION_UNKNOWN')) again();
+          throw error;
+        },
+      ),
+    );
   }
 
   drop(name: string): void {

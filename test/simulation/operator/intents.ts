@@ -85,6 +85,8 @@ export class Intents {
       return `${id} was stopped and is wanted again although nobody asked for it`;
     if (to.goal === 'remove' && !mayGo && !(isSurplus && !before.static) && !this.isOpen(id, 'delete'))
       return `${id} is removed although nobody asked for it`;
+    // Whether it is time for that is judged by `JobRuns`.
+    if (to.goal === 'stop' && to.stoppedBy === 'timeout') return undefined;
     if (to.goal === 'stop' && !(isSurplus && before.static) && !this.isOpen(id, 'stop', 'report-stopped'))
       return `${id} is stopped although nobody asked for it`;
     return undefined;

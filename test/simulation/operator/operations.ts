@@ -2,6 +2,7 @@
  * The operations on a simulated fleet, as values. They are drawn from the seed before the run, so a run with fewer
  * of them is the same run up to there.
  */
+import type { Wait } from '../../../src/model/fields/waits-for.js';
 import type { InstanceState } from '../../../src/model/instance.js';
 import type { RestartPolicy } from '../../../src/model/stopping.js';
 import type { Outage } from '../machine/templates.js';
@@ -25,8 +26,28 @@ export interface ServiceShape {
   readonly stopTimeoutSeconds?: number | undefined;
   /** Its programs print lines, and are watched for them. */
   readonly isWatched?: boolean;
+  /** Its instances on one node share their port. */
+  readonly sharesPort?: boolean;
+  /** Its programs end by themselves. */
+  readonly ends?: ProgramEnd | undefined;
+  readonly waitsFor?: readonly Wait[];
   /** Number of the only node that it may run on. */
   readonly node: number | undefined;
+}
+
+interface ProgramEnd {
+  readonly afterMs: number;
+  readonly code: number;
+}
+
+/** A configuration whose instances are runs. */
+export interface JobShape {
+  /** Null: its programs go on until their time-out. */
+  readonly ends: ProgramEnd | null;
+  readonly timeoutSeconds: number | undefined;
+  /** Undefined: a run is never started again. */
+  readonly retries: number | undefined;
+  readonly isScheduled: boolean;
 }
 
 export type Lifecycle = 'start' | 'stop' | 'restart' | 'update' | 'update-when-empty';
@@ -34,6 +55,9 @@ export type Lifecycle = 'start' | 'stop' | 'restart' | 'update' | 'update-when-e
 /** `pick` chooses among the instances, `node` among the machines (0: the master's), in the order in which they came. */
 export type Operation =
   | { readonly do: 'put'; readonly name: string; readonly shape: ServiceShape }
+  | { readonly do: 'put-job'; readonly shape: JobShape }
+  /** A client asks for a run, and again with the same key until it knows the answer. */
+  | { readonly do: 'run-job'; readonly key: string }
   | { readonly do: 'drop'; readonly name: string }
   | { readonly do: 'create'; readonly name: string; readonly count: number }
   | { readonly do: 'lifecycle'; readonly pick: number; readonly targets: readonly Lifecycle[] }
@@ -124,6 +148,9 @@ export interface Size {
 }
 
 const NAMES = ['lobby', 'game', 'proxy'] as const;
+/** Each waits for some of those before it. */
+const ORDERED = ['disk', 'migrate', 'db', 'shop'] as const;
+export const JOB = 'report';
 const TEMPLATES = ['base', 'world'] as const;
 const HOUR_MS = 3_600_000;
 
@@ -140,12 +167,76 @@ export function drawScript(random: Random, size: Size): Step[] {
   const steps: Step[] = [{ operation: drawPut(random, size), pauseMs: random.pick([0, 50, 2000]) }];
   for (let index = 1; index < size.operations; index++)
     steps.push({ operation: drawOperation(random, size), pauseMs: drawPause(random) });
+  weave(steps, drawOrdered(random.fork('ordered')), random.fork('when ordered'));
+  weave(steps, drawJobs(random.fork('jobs')), random.fork('when jobs'));
   const late = random.fork('late');
   if (size.masters !== undefined && late.chance(0.2)) {
     const deed = drawTwoLeaders(late);
     steps.push({ operation: { do: 'to-masters', deed }, pauseMs: deed.awayMs + deed.forMs });
   }
   return steps;
+}
+
+/** Puts the operations among the steps, in their order. */
+function weave(steps: Step[], operations: readonly Operation[], random: Random): void {
+  let at = 1;
+  for (const operation of operations) {
+    at += random.below(Math.max(1, steps.length - at));
+    steps.splice(at++, 0, { operation, pauseMs: drawPause(random) });
+  }
+}
+
+/** Services that wait for each other, put in any order, and some of them again. */
+function drawOrdered(random: Random): Operation[] {
+  if (random.chance(0.4)) return [];
+  return Array.from({ length: 3 + random.below(5) }, (): Operation => {
+    const name = random.pick(ORDERED);
+    const waitsFor = ORDERED.slice(0, ORDERED.indexOf(name))
+      .filter(() => random.chance(0.6))
+      .map((configuration) => ({
+        configuration,
+        until: random.pick<Wait['until']>(['ready', 'finished', 'started']),
+      }));
+    const isTask = name === 'migrate' || random.chance(0.2);
+    return {
+      do: 'put',
+      name,
+      shape: {
+        ...{ minimum: isTask ? 1 : 1 + random.below(3), maximum: undefined, ports: undefined },
+        ...{ hostAddress: undefined, ramMB: 100, static: random.chance(0.2), templates: [], node: undefined },
+        readiness: random.chance(0.4)
+          ? { afterMs: random.pick([100, 3000, 20_000]), timeoutSeconds: 60 }
+          : undefined,
+        restartPolicy: isTask ? 'never' : undefined,
+        ends: isTask
+          ? { afterMs: random.pick([50, 2000, 15_000]), code: random.pick([0, 0, 0, 3]) }
+          : undefined,
+        waitsFor,
+      },
+    };
+  });
+}
+
+/** A job, and runs of it. */
+function drawJobs(random: Random): Operation[] {
+  if (random.chance(0.4)) return [];
+  const put = (): Operation => ({
+    do: 'put-job',
+    shape: {
+      ends: random.chance(0.8)
+        ? { afterMs: random.pick([1, 50, 2000, 30_000]), code: random.pick([0, 0, 1]) }
+        : null,
+      timeoutSeconds: random.pick([undefined, 10, 40]),
+      retries: random.pick([undefined, undefined, 0, 2]),
+      isScheduled: random.chance(0.3),
+    },
+  });
+  const operations = Array.from(
+    { length: 2 + random.below(7) },
+    (_, number): Operation =>
+      random.chance(0.15) ? put() : { do: 'run-job', key: `key${random.below(2) === 0 ? number : 0}` },
+  );
+  return [put(), ...operations];
 }
 
 function drawPause(random: Random): number {
@@ -194,6 +285,7 @@ function drawPut(random: Random, { nodes }: Size): Operation {
       ramMB: random.pick([100, 300]),
       static: random.chance(0.3),
       templates: TEMPLATES.filter(() => random.chance(0.35)),
+      sharesPort: minimum % 2 === 1,
       restartPolicy: random.chance(0.2) ? random.pick(['on-failure', 'never']) : undefined,
       node: random.chance(0.15) ? random.below(nodes) : undefined,
       readiness: random.chance(0.3)

@@ -31,6 +31,12 @@ export class Operator {
       case 'put':
         clients.put(operation.name, operation.shape);
         return;
+      case 'put-job':
+        clients.putJob(operation.shape);
+        return;
+      case 'run-job':
+        clients.run(operation.key);
+        return;
       case 'drop':
         clients.drop(operation.name);
         return;

@@ -7,7 +7,12 @@ import { openLimits } from '../../../src/runtime/limits/open-limits.js';
 
 /** Removes the groups in which no process lives. */
 export async function removeControlGroups(rootId: string): Promise<void> {
-  const limits = await openLimits({ rootId, environment: {}, logger: pino({ enabled: false }) });
+  const limits = await openLimits({
+    rootId,
+    directory: '/',
+    environment: {},
+    logger: pino({ enabled: false }),
+  });
   await limits.removeUnused(() => false);
   await limits.stop();
 }

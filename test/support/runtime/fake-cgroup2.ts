@@ -27,6 +27,7 @@ const FILES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   cpu: { 'cpu.max': 'max 100000\n' },
   pids: { 'pids.max': 'max\n' },
+  io: { 'io.max': '', 'io.weight': 'default 100\n' },
 };
 
 export class FakeCgroup2 extends GroupFiles {

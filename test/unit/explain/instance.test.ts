@@ -69,6 +69,18 @@ describe('an instance that should run', () => {
     expect(tell({})).toEqual(['well: is ONLINE, as it should be: up for 2 h 10 min on alpha, port 30000.']);
   });
 
+  it('says that it shares its port, and what its program needs for that when it has never been ready', () => {
+    const placement = { ...recordWith({}).placement, sharedBy: 'lobby' } as never;
+    expect(tell({ record: recordWith({}, { placement }) })).toEqual([
+      'well: is ONLINE, as it should be: up for 2 h 10 min on alpha, port 30000 (shared).',
+    ]);
+    const crash = { failuresInARow: 1, restarts: 0, retryInMs: 3600, exits: [pastExit()] };
+    const record = recordWith({ state: 'CREATING', pid: null, hasBeenReady: false }, { placement });
+    expect(tell({ record, ...isDown(crash) })[2]).toMatch(
+      /^do: It shares port 30000: its program must set SO_REUSEPORT \(sharePort\)\. /,
+    );
+  });
+
   it('says when its failures are forgotten', () => {
     expect(tell(seen({ upForMs: 12_000, failuresInARow: 3, forgivenInMs: 48_000 }))).toEqual([
       'not well: is up for now: up for 12 s on alpha, port 30000, after 3 failures in a row.',

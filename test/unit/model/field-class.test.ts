@@ -32,6 +32,7 @@ const OTHER: { readonly [Field in keyof Required<Input>]: NonNullable<Input[Fiel
   hostAddress: '10.0.0.7',
   availablePorts: { min: 7000, max: 7007 },
   ports: { seven: { min: 7017, max: 7027 } },
+  sharePort: 'reuse',
   minimumServiceCount: 7,
   maximumServiceCount: 7,
   environmentVariables: { SEVEN: '7' },
@@ -63,11 +64,17 @@ const OTHER: { readonly [Field in keyof Required<Input>]: NonNullable<Input[Fiel
   managed: ['minimumServiceCount'],
 };
 
+/** What some fields need beside them. */
+const BESIDE: Readonly<Record<string, Partial<Input>>> = {
+  job: { minimumServiceCount: 0, restartPolicy: 'never' },
+  sharePort: { availablePorts: { min: 7000, max: 7007 } },
+};
+
 describe('the class of a changed field', () => {
   it.each(Object.keys(configurationSchema.shape))('is known for %s', (field) => {
     const other = new Map<string, unknown>(Object.entries(OTHER)).get(field);
     expect(other, `${field} needs a value in this test, and a row in field-class.ts`).toBeDefined();
-    const beside: Partial<Input> = field === 'job' ? { minimumServiceCount: 0, restartPolicy: 'never' } : {};
+    const beside: Partial<Input> = BESIDE[field] ?? {};
     const changed = changedFields(configuration(), configuration({ [field]: other, ...beside }));
     expect(changed.map(({ path }) => path.split('.')[0])).toContain(field);
     expect(z.enum(['live', 'next-start', 'replacement']).safeParse(strongestClass(changed)).success).toBe(

@@ -69,6 +69,34 @@ describe('named ports in a configuration', () => {
       { ports: { query: { min: 1, max: 2 } }, readiness: { httpGet: { path: '/' } } },
       'readiness.httpGet.port: must be a number, because without availablePorts',
     ],
+    [{ sharePort: 'reuse' }, 'sharePort: must be left out: without availablePorts'],
+    [{ ...MAIN, sharePort: 'inherit' }, 'sharePort'],
+    [
+      { ...MAIN, sharePort: 'reuse', runtime: 'docker' },
+      'sharePort: needs the property dockerNetwork "host": an engine publishes a port for one container alone',
+    ],
+    [
+      { ...MAIN, sharePort: 'reuse', readiness: { httpGet: { path: '/' } } },
+      'readiness.httpGet.port: must be a port with a range of its own in "ports"',
+    ],
+    [
+      { ...MAIN, sharePort: 'reuse', liveness: { tcpPort: '%PORT%' } },
+      'liveness.tcpPort: must be a port with a range of its own',
+    ],
+    [
+      { ...MAIN, sharePort: 'reuse', ports: { web: { next: 1 } }, liveness: { tcpPort: '%PORT_WEB%' } },
+      'liveness.tcpPort: must be a port with a range of its own',
+    ],
+    [
+      {
+        ...MAIN,
+        sharePort: 'reuse',
+        runtime: 'docker',
+        properties: { dockerNetwork: 'host' },
+        readiness: { tcpPort: '%PORT%' },
+      },
+      'readiness.tcpPort: must be a port with a range of its own',
+    ],
   ])('refuses %j', (fields, words) => {
     expect(faultsOf(fields).join('\n')).toContain(words);
   });
@@ -81,6 +109,17 @@ describe('named ports in a configuration', () => {
     };
     expect(faultsOf({ ...MAIN, ports, readiness: { tcpPort: '%PORT_R_CON%' } })).toEqual([]);
     expect(faultsOf({ ports: { query: { min: 1, max: 2 } } })).toEqual([]);
+  });
+
+  it('takes a shared main port, a check of its own socket there, and others at a port with a range of its own', () => {
+    const ports = { health: { min: 27_020, max: 27_030 } };
+    const checks = {
+      readiness: { tcpPort: '%PORT%' },
+      liveness: { httpGet: { path: '/', port: '%PORT_HEALTH%' } },
+    };
+    expect(faultsOf({ ...MAIN, sharePort: 'reuse', ports, ...checks })).toEqual([]);
+    const docker = { runtime: 'docker', properties: { dockerNetwork: 'host' } };
+    expect(faultsOf({ ...MAIN, sharePort: 'reuse', ...docker })).toEqual([]);
   });
 
   it('is a field that nodes of an older version do not know', () => {

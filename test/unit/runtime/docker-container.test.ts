@@ -82,6 +82,7 @@ describe('the container of a start', () => {
       defaultUser: '1000:1000',
       log: { segmentBytes: 100, segments: 4 },
       hasInit: true,
+      disk: { numbers: '8:0', path: '/dev/sda', hasWeights: true },
     });
   };
 
@@ -142,6 +143,15 @@ describe('the container of a start', () => {
     const options = optionsOf({}, 'bridge', { dockerEntrypoint: 'image' });
     expect(options.Entrypoint).toBeUndefined();
     expect(options.Cmd).toBeUndefined();
+  });
+
+  it('limits the disk under its directory, as far as it is asked to', () => {
+    expect(optionsOf({ ioWeight: 300, readMBps: 2, writeMBps: 3 }).HostConfig).toMatchObject({
+      BlkioWeight: 300,
+      BlkioDeviceReadBps: [{ Path: '/dev/sda', Rate: 2_097_152 }],
+      BlkioDeviceWriteBps: [{ Path: '/dev/sda', Rate: 3_145_728 }],
+    });
+    expect(Object.keys(optionsOf({}).HostConfig).filter((name) => name.startsWith('Blkio'))).toEqual([]);
   });
 
   it('asks for no processor limit at 0, and for no less memory than engines take', () => {

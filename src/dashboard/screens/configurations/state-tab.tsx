@@ -86,6 +86,7 @@ function Content({ configuration, file }: { readonly configuration: Configuratio
         <Fact name={text.ports}>
           {[
             ...(availablePorts ? [`${availablePorts.min}–${availablePorts.max}`] : []),
+            ...(configuration.sharePort ? [text.sharedPort] : []),
             ...Object.keys(ports),
           ].join(', ') || text.none}
         </Fact>

@@ -187,6 +187,7 @@ export const text = {
     maximum === undefined ? `at least ${count(minimum)}` : `${count(minimum)} to ${count(maximum)}`,
   resources: 'Each gets',
   ports: 'Ports',
+  sharedPort: 'one shared on each node',
   none: 'none',
   templates: 'Templates',
   instances: 'Instances',

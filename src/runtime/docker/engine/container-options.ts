@@ -1,6 +1,7 @@
 /** The request for the container of a start. Pure. */
 import type { SegmentLimits } from '../../../logs/segments.js';
 import { portsOf, protocolsOf } from '../../../model/fields/ports.js';
+import type { Disk } from '../../limits/disk.js';
 import { MOST_PROCESSES } from '../../limits/resource-limits.js';
 import { AUTHORITY_IN_CONTAINER, type RunId, type StartSpec } from '../../runtime.js';
 import type { DockerSettings } from './docker-settings.js';
@@ -26,6 +27,8 @@ interface ContainerFacts {
   readonly log: SegmentLimits;
   /** True when the engine has an init program, which passes signals on and reaps children. */
   readonly hasInit: boolean;
+  /** The disk with the working directory, if it has one. */
+  readonly disk?: Disk | undefined;
 }
 
 /**
@@ -56,7 +59,7 @@ export function containerOptions(facts: ContainerFacts) {
   };
 }
 
-function hostConfig({ spec, settings, network, log, hasInit }: ContainerFacts, bindings: object) {
+function hostConfig({ spec, settings, network, log, hasInit, disk }: ContainerFacts, bindings: object) {
   const memory = Math.max(spec.ramMB * MB, LEAST_MEMORY_BYTES);
   return {
     // Use `Mounts` instead of `Binds`: in `Binds` a colon in the path separates, and the engine creates a missing
@@ -74,6 +77,9 @@ function hostConfig({ spec, settings, network, log, hasInit }: ContainerFacts, b
     // Set period and quota instead of NanoCpus, which engines refuse above the number of the machine's cores.
     ...(spec.cpu > 0 && { CpuPeriod: CPU_PERIOD_US, CpuQuota: (spec.cpu / 100) * CPU_PERIOD_US }),
     PidsLimit: spec.pids ?? MOST_PROCESSES,
+    ...(spec.ioWeight !== undefined && { BlkioWeight: spec.ioWeight }),
+    ...(disk && spec.readMBps && { BlkioDeviceReadBps: [{ Path: disk.path, Rate: spec.readMBps * MB }] }),
+    ...(disk && spec.writeMBps && { BlkioDeviceWriteBps: [{ Path: disk.path, Rate: spec.writeMBps * MB }] }),
     ...(spec.nofile !== undefined && {
       Ulimits: [{ Name: 'nofile', Soft: spec.nofile.soft, Hard: spec.nofile.hard }],
     }),

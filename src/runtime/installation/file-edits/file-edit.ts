@@ -2,7 +2,9 @@
 import type { FileEdit } from '../../../model/fields/file-edit.js';
 import { decode } from '../file-encoding.js';
 import { editIni, editProperties, editText } from './line-edits.js';
+import { editToml } from './toml-edits.js';
 import { editJson, editYaml } from './value-edits.js';
+import { editXml } from './xml-edits.js';
 
 /** A value to set, with its variables replaced. */
 export interface ValueEdit {
@@ -25,6 +27,8 @@ const EDITORS: Readonly<Record<FileEdit['format'], (text: string, edits: readonl
   yaml: editYaml,
   json: editJson,
   ini: editIni,
+  toml: editToml,
+  xml: editXml,
   text: editText,
 };
 
@@ -34,6 +38,14 @@ const EDITORS: Readonly<Record<FileEdit['format'], (text: string, edits: readonl
  */
 export function editContent({ content, format, edits }: EditJob): Uint8Array | null {
   const { text, encode } = decode(Buffer.from(content ?? []));
-  const edited = EDITORS[format](text, edits);
-  return edited === text && content !== null ? null : encode(edited);
+  const half = edits.find(({ value }) => /\p{Surrogate}/u.test(String(value)));
+  if (half !== undefined) throw new Error(`${half.key}: the value has half of a character`);
+  try {
+    const edited = EDITORS[format](text, edits);
+    return edited === text && content !== null ? null : encode(edited);
+  } catch (error) {
+    throw error instanceof RangeError
+      ? new Error('it is nested too deeply, or a text in it is too long')
+      : error;
+  }
 }

@@ -2,6 +2,7 @@
  * Edits of settings files in which each line is a setting: properties of Java, INI, and plain text. A key that stands
  * more than once is set wherever it stands, because programs differ in which of them counts.
  */
+import type { Edit } from '../../../configuration-files/text-edit.js';
 import type { ValueEdit } from './file-edit.js';
 
 /** A format of lines `key=value`. */
@@ -112,11 +113,19 @@ export function lineEndOf(text: string): string {
 }
 
 /** Puts new lines before the line of this index. A last line without an end gets one. */
-export function insertLines(lines: readonly string[], at: number, added: readonly string[]): string {
+function insertLines(lines: readonly string[], at: number, added: readonly string[]): string {
   const end = lineEndOf(lines.join(''));
   const before = lines.slice(0, at).join('');
   const gap = before === '' || before.endsWith('\n') ? '' : end;
   return before + gap + added.map((line) => line + end).join('') + lines.slice(at).join('');
+}
+
+/** New lines behind the line that this place is in; at 0, before all lines. */
+export function insertionBehind(text: string, place: number, added: readonly string[]): Edit {
+  const lineEnd = text.indexOf('\n', place);
+  const at = place === 0 ? 0 : lineEnd < 0 ? text.length : lineEnd + 1;
+  const edited = insertLines([text.slice(0, at), text.slice(at)], 1, added);
+  return { start: at, end: at, text: edited.slice(at, edited.length - (text.length - at)) };
 }
 
 function singleLine(key: string, value: ValueEdit['value']): string {

@@ -19,19 +19,20 @@ import { type Edit, editJsonText, withEdits } from '../../../configuration-files
 import { isObject, valueAt } from '../../../model/json-object.js';
 import { attempt } from '../../../model/plain/attempt.js';
 import type { ValueEdit } from './file-edit.js';
-import { insertLines, lineEndOf } from './line-edits.js';
+import { insertionBehind, lineEndOf } from './line-edits.js';
 
 /** More than any settings file of a program has. */
 const MOST_VALUES = 100_000;
+export const FIXED_FORM = 'the value stands in a form that cannot be changed without touching others';
 const PLAIN_VALUE = /^(?:true|false|-?(?:0|[1-9]\d*)(?:\.\d+)?)$/;
 
 /** The names of a key such as `listeners.0.host`; `\.` is a dot in a name. */
-function pathOf(key: string): string[] {
+export function pathOf(key: string): string[] {
   return key.split(/(?<!\\)\./).map((name) => name.replaceAll('\\.', '.'));
 }
 
 /** The value `own` with one value in it set. Throws when something else stands in the way. */
-function withValue(own: unknown, path: readonly string[], edit: ValueEdit): unknown {
+export function withValue(own: unknown, path: readonly string[], edit: ValueEdit): unknown {
   const [name, ...rest] = path;
   if (name === undefined) return typed(own, edit);
   if (Array.isArray(own)) {
@@ -53,6 +54,15 @@ function typed(own: unknown, { key, value, isFilled }: ValueEdit): unknown {
   if (!isFilled || typeof own === 'string' || !PLAIN_VALUE.test(String(value))) return value;
   const plain: unknown = JSON.parse(String(value));
   return String(plain) === value ? plain : value;
+}
+
+/** Sets all values at once, because to read a long text takes long; one by one where they stand in each other's way. */
+export function setTogether<T>(
+  own: T,
+  edits: readonly ValueEdit[],
+  set: (now: T, some: readonly ValueEdit[]) => T,
+): T {
+  return attempt(() => set(own, edits)) ?? edits.reduce((now, edit) => set(now, [edit]), own);
 }
 
 export function editJson(text: string, edits: readonly ValueEdit[]): string {
@@ -105,7 +115,7 @@ function setInYaml(own: Yaml, edit: ValueEdit): Yaml {
     attempt(() => checked(withEdits(own.text, spliceYaml(own, path, wanted)), wanted)) ??
     attempt(() => checked(rewriteYaml(own.text, path, wanted), wanted));
   if (edited !== undefined) return edited;
-  throw new Error(`${edit.key}: the value stands in a form that cannot be changed without touching others`);
+  throw new Error(`${edit.key}: ${FIXED_FORM}`);
 }
 
 /** Reads a text that must have this value. Throws when it has another one. */
@@ -169,20 +179,15 @@ function addToYaml(text: string, map: unknown, name: string, value: unknown): Ed
   const added = stringify({ [name]: value }, { lineWidth: 0 })
     .trimEnd()
     .split('\n');
-  const addedAt = (at: number, indentation = ''): Edit[] => {
-    const lines = added.map((line) => indentation + line);
-    return [{ start: at, end: at, text: insertLines([text.slice(0, at)], 1, lines).slice(at) }];
-  };
-  if (map === null) return addedAt(text.length);
+  if (map === null) return [insertionBehind(text, text.length, added)];
   if (!isMap(map) || map.flow === true) return [];
   const [first, last] = [map.items[0], map.items.at(-1)];
   const start = rangeOf(first?.key)?.[0];
   const stop = (rangeOf(last?.value) ?? rangeOf(last?.key))?.[1];
   if (start === undefined || stop === undefined) return [];
   const indentation = ' '.repeat(start - (text.lastIndexOf('\n', start - 1) + 1));
-  const lineEnd = text.indexOf('\n', stop);
-  const at = text[stop - 1] === '\n' ? stop : lineEnd < 0 ? text.length : lineEnd + 1;
-  return addedAt(at, indentation);
+  const lines = added.map((line) => indentation + line);
+  return [insertionBehind(text, text[stop - 1] === '\n' ? stop - 1 : stop, lines)];
 }
 
 function rangeOf(node: unknown): Node['range'] {
