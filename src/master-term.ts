@@ -23,6 +23,7 @@ import type { Configuration, ConfigurationRecord } from './model/configuration.j
 import type { NodeRecord } from './model/node.js';
 import type { InstanceWriter } from './state/instance-writes.js';
 import type { MasterState } from './state/master-state.js';
+import type { Secrets } from './state/secrets.js';
 import type { Ambient } from './telemetry/ambient.js';
 import type { Metrics } from './telemetry/metrics.js';
 import { chooseTemplates } from './templates/library/choose.js';
@@ -64,6 +65,7 @@ export interface TermOptions extends Ambient, Pick<ReconcilersOptions, 'readWebh
 interface Lasting {
   readonly state: MasterState;
   readonly writer: InstanceWriter;
+  readonly secrets: Secrets;
   readonly beats: BeatBook;
   readonly usage: UsageBook;
   readonly holdings: Holdings;
@@ -141,6 +143,9 @@ export class MasterTerm {
     this.hub.start();
     this.#unsubscribe = [
       templates.onChange((group, name) => this.#templateChanged(group, name)),
+      this.#lasting.state.programSecrets.onChange((name) => {
+        for (const id of this.#lasting.secrets.instancesWith(name)) this.hub.touch(id);
+      }),
       leadership.onChange(() => this.hub.tellMasters()),
     ];
   }
@@ -170,6 +175,7 @@ export class MasterTerm {
         templateDigest: (group, name, storage) => templates.digest(group, name, storage),
         templateNews: (group, name, storage) => templates.news(group, name, storage),
         issueInstanceToken,
+        secrets: this.#lasting.secrets,
       },
       intake: new StatusIntake({
         records: state.instanceRecords,

@@ -18,8 +18,9 @@ import { Explainer, type FileReports } from './explain/explainer.js';
 import type { Term } from './leadership/leadership.js';
 import type { Part } from './loop/lifecycle.js';
 import { Holdings, MasterTerm, type TermOptions } from './master-term.js';
-import { DroverError } from './model/errors.js';
+import { DroverError, invalidNodeConfiguration } from './model/errors.js';
 import type { NewEvent } from './model/event.js';
+import type { Sealing } from './model/fields/secret.js';
 import { MOST_EXIT_LINES } from './model/plain/command-limits.js';
 import type { InstanceUsage } from './model/run/instance-usage.js';
 import { minimumAt } from './model/schedule.js';
@@ -28,6 +29,7 @@ import { InstanceWriter } from './state/instance-writes.js';
 import { MasterState } from './state/master-state.js';
 import { NodeWriter, type ShutOutOptions } from './state/node-writes.js';
 import { RolloutWriter } from './state/rollout-writes.js';
+import { Secrets } from './state/secrets.js';
 import type { Store } from './store/store.js';
 import type { NodeFigures } from './telemetry/gauges.js';
 import type { MetricSources } from './telemetry/metrics.js';
@@ -39,10 +41,14 @@ const NO_FILES: FileReports = {
   errors: () => [],
   warnings: () => [],
 };
+const withoutKey = (): Promise<Sealing> =>
+  Promise.reject(invalidNodeConfiguration('this master has no key for secrets'));
 const NOTHING_USED = { ramMB: 0, cpu: 0, instances: 0 };
 
 export interface MasterOptions extends TermOptions {
   readonly store: Store;
+  /** The seal of secrets. Absent: this master keeps no secrets. */
+  readonly sealing?: () => Promise<Sealing>;
   /** Revokes a node's credential when the node is forgotten. Absent: nodes have none. */
   readonly revokeNode?: (nodeId: string, options: ShutOutOptions) => Promise<string | undefined>;
 }
@@ -53,6 +59,7 @@ export class Master implements Part {
   readonly writer: InstanceWriter;
   readonly nodeWriter: NodeWriter;
   readonly rolloutWriter: RolloutWriter;
+  readonly secrets: Secrets;
   readonly streams: InstanceStreams;
   readonly terminals: InstanceTerminals;
   /** The use of all instances, as their nodes last measured. */
@@ -62,7 +69,7 @@ export class Master implements Part {
   #term: MasterTerm | undefined;
 
   constructor(options: MasterOptions) {
-    const { store, clock, logger } = options;
+    const { store, clock, logger, sealing = withoutKey } = options;
     this.#options = options;
     this.state = new MasterState(store, logger);
     this.holdings = new Holdings(this.state.instances);
@@ -70,6 +77,7 @@ export class Master implements Part {
     this.writer = new InstanceWriter({ ...this.state, clock, beats: this.beats });
     this.nodeWriter = this.#buildNodeWriter();
     this.rolloutWriter = new RolloutWriter({ ...this.state, clock });
+    this.secrets = new Secrets({ ...this.state, sealing, clock, logger });
     this.streams = new InstanceStreams((nodeId) => this.callsOf(nodeId));
     this.terminals = new InstanceTerminals((nodeId) => this.callsOf(nodeId));
   }

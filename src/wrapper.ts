@@ -13,13 +13,15 @@ import { askOfPrograms } from './channel/services/usage-day.js';
 import { Link, type LinkOptions } from './channel/wrapper/link.js';
 import type { Part } from './loop/lifecycle.js';
 import { pause } from './loop/pause.js';
+import type { Sealing } from './model/fields/secret.js';
 import type { InstanceState } from './model/instance.js';
 import type { RuntimeOffer } from './model/node.js';
-import { DesiredCopy, type OlderMaster } from './node/desired-copy.js';
+import { DesiredCopy, hiddenValuesOf, type OlderMaster } from './node/desired-copy.js';
 import { FetchAhead } from './node/fetch-ahead.js';
 import { type Handle, isAlive, processOf } from './node/handle.js';
 import { HandleBook } from './node/handle-book.js';
 import { LeftDirectories } from './node/left-directories.js';
+import { NodeSecrets } from './node/node-secrets.js';
 import { StatusOutbox } from './node/status-outbox.js';
 import { TemplatePrefetch } from './node/template-prefetch.js';
 import type { UsedNow } from './node/usage-day.js';
@@ -67,6 +69,8 @@ export interface WrapperOptions extends Ambient, Pick<LinkOptions, OfLink> {
    * master.
    */
   readonly older?: OlderMaster;
+  /** The seal of the secrets on this node's disk. Absent: they are lost with this daemon. */
+  readonly sealing?: Sealing;
   /** Further calls that the node answers to the master. */
   readonly services?: Services;
   /** The node's own store, not the master's. */
@@ -235,6 +239,11 @@ export class Wrapper implements Part {
       : askOfPrograms(calls, 'players-of', ids, AbortSignal.timeout(PLAYERS_MS));
   }
 
+  /** The values that are covered in the log of an instance. */
+  hiddenValues(id: string): readonly string[] {
+    return hiddenValuesOf(this.#parts.desired.get(id));
+  }
+
   /** The node's status, for a person on this machine. */
   status(): WrapperStatus {
     const { desired, outbox, runtimes, calls } = this.#parts;
@@ -275,7 +284,8 @@ export class Wrapper implements Part {
 
   #buildParts(): NodeParts {
     const { installation, checkPort, older, clock, random, logger, processUsage, ...options } = this.#options;
-    const desired = new DesiredCopy(this.#disk, older);
+    const secrets = new NodeSecrets(this.#disk, options.sealing);
+    const desired = new DesiredCopy(this.#disk, secrets, older);
     const handles = new HandleBook(this.#disk);
     const limits = options.limits ?? advisoryLimits('nothing on this node holds them');
     const calls: NodeParts['calls'] = () => this.#link.calls;
@@ -290,6 +300,7 @@ export class Wrapper implements Part {
     });
     return {
       desired,
+      secrets,
       handles,
       outbox: new StatusOutbox(),
       left: new LeftDirectories(this.#disk, installation, (id) =>

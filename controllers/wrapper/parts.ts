@@ -3,6 +3,7 @@ import type { CallPeer } from '../../src/channel/protocol/calls.js';
 import type { DesiredCopy } from '../../src/node/desired-copy.js';
 import type { HandleBook } from '../../src/node/handle-book.js';
 import type { LeftDirectories } from '../../src/node/left-directories.js';
+import type { NodeSecrets } from '../../src/node/node-secrets.js';
 import type { StatusOutbox } from '../../src/node/status-outbox.js';
 import type { TemplatePrefetch } from '../../src/node/template-prefetch.js';
 import type { Installation } from '../../src/runtime/installation/local-installation.js';
@@ -15,6 +16,7 @@ import type { Ambient } from '../../src/telemetry/ambient.js';
 
 export interface NodeParts extends Ambient {
   readonly desired: DesiredCopy;
+  readonly secrets: NodeSecrets;
   readonly handles: HandleBook;
   readonly outbox: StatusOutbox;
   readonly left: LeftDirectories;

@@ -16,6 +16,7 @@ Look
   events, exits, get, instance, config, schedule, template, cp, ui
 Cluster
   cluster, key, session          nodes, drains, join tokens; who may do what
+  secret                         values that only programs get
   webhook, extension             whom it tells, what was added to it
 Node
   start, token, join, node, store, import

@@ -11,6 +11,7 @@ import { NODE_COMMANDS, STOP_COMMANDS } from './groups/node.js';
 import { NODE_OPERATION_COMMANDS } from './groups/node-operations.js';
 import { ROLLOUT_COMMANDS } from './groups/rollouts.js';
 import { SCHEDULE_COMMANDS } from './groups/schedules.js';
+import { SECRET_COMMANDS } from './groups/secrets.js';
 import { TEMPLATE_COMMANDS } from './groups/templates.js';
 import { TOKEN_COMMANDS } from './groups/tokens.js';
 import type { Asker } from './selection/act.js';
@@ -27,6 +28,7 @@ export const GROUPS: Readonly<Record<string, string>> = {
   node: 'the node that this command runs on',
   key: 'keys of the API',
   session: 'sessions of browsers and people, made with a key',
+  secret: 'secrets: values that only programs get',
   extension: 'extensions of this node',
   webhook: 'webhooks: where events are told',
 };
@@ -43,6 +45,7 @@ const COMMANDS = {
   ...NODE_COMMANDS,
   ...KEY_COMMANDS,
   ...SESSION_COMMANDS,
+  ...SECRET_COMMANDS,
   ...EXTENSION_COMMANDS,
   ...STOP_COMMANDS,
 };

@@ -25,6 +25,8 @@ prepare: commands that run before a start, once the directory is made
 after: commands that run when everything of a run is gone
 limits: bounds of processes, open files, and reads and writes of the disk
 fileEdits: values that Drover sets in settings files before every start, in kept directories too
+secretFiles: files that each hold the value of a secret, written before every start
+maskSecrets: false: the values of its secrets are not covered in its log
 properties: variables of your own, limits as for the environment; a name of Drover's own has no effect
 runAs: the user that it runs as: a name that the node knows, or uid:gid in numbers
 stopCommand: a line for its standard input when a stop begins; at most 4,000 bytes; variables are not replaced, and ^C is two characters: use stopSignal
@@ -80,6 +82,9 @@ prepare.timeoutSeconds: after so long the hook is ended; default 600, 1 to 86,40
 after.timeoutSeconds: after so long the hook is ended; default 600, 1 to 86,400
 prepare.when: only in prepare. start (default): before every start. install: in a directory that is new. A static instance runs it again when one of its templates or one of these commands has changed
 after.when: only in prepare. start (default): before every start. install: in a directory that is new. A static instance runs it again when one of its templates or one of these commands has changed
+secretFiles.secret: required: the name of the secret
+secretFiles.path: required: the file, relative to the working directory; at most 64 files
+secretFiles.mode: the mode of the file in octal digits; default 0400
 limits.pids: the most processes and threads at a time, all together; without it 4096. At the limit the system refuses to start more
 limits.nofile: the most open files of each process: one number, or {"soft": 1024, "hard": 65536}; 64 to 1,048,576. Without it 1024, which a program may raise to Drover's own hard limit
 limits.ioWeight: the share of a busy disk, beside 100 of an instance without; 10 to 1000

@@ -30,7 +30,12 @@ export type Finding = () => Problem;
 type Issue = z.core.$ZodIssue;
 type Rule = z.core.JSONSchema.BaseSchema;
 
-const SECRET_FIELDS: ReadonlySet<PropertyKey> = new Set(['joinToken', 'environmentVariables', 'properties']);
+const SECRET_FIELDS: ReadonlySet<PropertyKey> = new Set([
+  'joinToken',
+  'environmentVariables',
+  'properties',
+  'value',
+]);
 /** How many faults of one text are put into words and located. A text of 1 MiB may have 80,000. */
 const MAX_FOUND = 100;
 const MAX_SHOWN = 5;

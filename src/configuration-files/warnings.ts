@@ -4,6 +4,7 @@
  */
 import { type Configuration, configurationSchema } from '../model/configuration.js';
 import { portVariable } from '../model/fields/ports.js';
+import { SECRET_VARIABLE } from '../model/fields/secret.js';
 import { isBuiltInVariable, placeholderNames, placeholdersIn } from '../model/names.js';
 import { type Finding, type Findings, firstOf, type Problem, rulesOf, unknownFieldsOf } from './problems.js';
 
@@ -96,7 +97,7 @@ function* hostAddressNames({ hostAddress = '', properties }: Configuration): Gen
 function* whereNothingIsReplaced(configuration: Configuration): Generator<Problem> {
   const { stopCommand = '', readiness, liveness, properties } = configuration;
   const isVariable = (name: string): boolean =>
-    isOwnVariable(name, configuration) || Object.hasOwn(properties, name);
+    isOwnVariable(name, configuration) || Object.hasOwn(properties, name) || name.startsWith(SECRET_VARIABLE);
   const texts: readonly (readonly [path: readonly string[], text: string])[] = [
     [['stopCommand'], stopCommand],
     [['readiness', 'logLine'], readiness?.logLine ?? ''],

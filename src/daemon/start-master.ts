@@ -191,6 +191,7 @@ async function lay(assembly: Assembly, before?: Pick<WithoutState, 'waitFor' | '
     leadership: candidate,
     nodeTimeoutMs,
     store,
+    sealing: () => cluster.secrets.sealing(),
     // When masters share the records, only the records count, not the files of one master.
     ...(!isShared && { isInForce: (record) => files.isInForce(record) }),
     readWebhooks: () => readWebhooks(join(paths.root, 'webhooks')),
@@ -262,6 +263,7 @@ function buildDependencies(
     instanceWrites: master.writer,
     nodeWrites: master.nodeWriter,
     rolloutWrites: master.rolloutWriter,
+    secrets: master.secrets,
     configurationFiles: files,
     keyWrites: new KeyWriter({ store, keys: state.keys, clock, adminKeyPath: paths.adminKey, logger }),
     sessionWrites: new SessionWriter({ store, keys: state.keys, sessions: state.sessions, clock }),

@@ -11,6 +11,8 @@ import { Bell } from '../loop/bell.js';
 import type { Clock } from '../loop/clock.js';
 import { capacityOf, thisMachine } from '../node/capacity.js';
 import { Housekeeping } from '../node/housekeeping.js';
+import { ownSealing } from '../node/node-secrets.js';
+import { SecretDirectory } from '../node/secret-files.js';
 import { UsageDay } from '../node/usage-day.js';
 import { NodeUsers } from '../runtime/command/node-users.js';
 import { DockerRuntime } from '../runtime/docker/docker-runtime.js';
@@ -30,6 +32,8 @@ import { TemplateCache } from '../templates/transfer/cache.js';
 import { PackThreads } from '../templates/transfer/pack-threads.js';
 import { Wrapper, type WrapperOptions } from '../wrapper.js';
 import { type Assembly, openNodeStore } from './assembly.js';
+
+type HiddenValues = Wrapper['hiddenValues'];
 
 const MB = 1024 * 1024;
 /** How long a start waits for the master's first snapshot. Only an absent master or a full disk delays the snapshot. */
@@ -93,14 +97,18 @@ export async function startWrapper(assembly: Assembly, connection: MasterConnect
     clock,
     logger,
   });
-  const wrapper = new Wrapper({
+  const wrapper: Wrapper = new Wrapper({
     ...shared,
     nodeId,
     clusterName,
     address,
     version,
     capacity: capacityOf(configuration, thisMachine()),
-    runtimes: [...keptRuntimes(assembly, limits), dockerRuntime(assembly), ...extensions.runtimes()],
+    runtimes: [
+      ...keptRuntimes(assembly, limits),
+      dockerRuntime(assembly, (id) => wrapper.hiddenValues(id)),
+      ...extensions.runtimes(),
+    ],
     limits,
     processUsage: new ProcessUsage(new ProcessTable(), paths.rootId),
     installation: new LocalInstallation({
@@ -123,6 +131,7 @@ export async function startWrapper(assembly: Assembly, connection: MasterConnect
     ...connection,
     services: { ...connection.services, ...usageServices((question, signal) => day.read(question, signal)) },
     older,
+    sealing: await ownSealing(new SecretDirectory(paths.cluster).file('node-secrets.key')),
     store,
   });
   await running.start(wrapper);
@@ -154,7 +163,10 @@ function keptRuntimes({ paths, configuration, shared }: Assembly, groups: RunGro
   ];
 }
 
-function dockerRuntime({ paths, configuration, shared }: Assembly): DockerRuntime {
+function dockerRuntime(
+  { paths, configuration, shared }: Assembly,
+  hiddenValues: HiddenValues,
+): DockerRuntime {
   const { segmentMB, segments } = configuration.instanceLogs;
   return new DockerRuntime({
     ...shared,
@@ -163,6 +175,7 @@ function dockerRuntime({ paths, configuration, shared }: Assembly): DockerRuntim
     logsDirectory: paths.instanceLogs,
     limits: { segmentBytes: segmentMB * MB, segments },
     environment: process.env,
+    hiddenValues,
   });
 }
 

@@ -280,6 +280,11 @@ function problem(facts: InstanceFacts, seen: InstanceDescription): Story | undef
         next: 'It starts as soon as they are there.',
         advice: `Put them there (\`template list\` shows those that are), or change templateInstallationConfig of ${configurationName} and delete the instance.`,
       };
+    case 'secret-missing':
+      return {
+        says: `waits for its secrets: ${message}`,
+        next: seen.retryInMs === null ? 'It starts as soon as they are there.' : again,
+      };
     case 'install-failed':
       return { says: `could not be installed: ${message}`, next: again, advice: mend };
     default:

@@ -16,6 +16,7 @@ import type { LogPlace } from '../model/run/past-exit.js';
 import { SegmentFile } from './segment-file.js';
 import { NEWLINE, type Segment, type SegmentLimits, segmentAt, segmentsOf } from './segments.js';
 import { indexesOf } from './time-index.js';
+import { ValueMask } from './value-mask.js';
 
 export class SegmentWriter {
   readonly #directory: string;
@@ -23,6 +24,7 @@ export class SegmentWriter {
   readonly #now: () => number;
   readonly #isLookDue: () => boolean;
   #file: SegmentFile | undefined;
+  #mask: ValueMask | undefined;
   /** The number of the next line, when the segment that had the line before was removed from outside. */
   #nextLine: number | undefined;
   #lost: { bytes: number; readonly reason: string } | undefined;
@@ -56,12 +58,18 @@ export class SegmentWriter {
     this.#file = file;
   }
 
+  /** Covers these values from now on, in the chunks themselves: who shows a chunk after its write shows no value. */
+  hide(values: readonly string[]): void {
+    this.#mask = values.length === 0 ? undefined : new ValueMask(values);
+  }
+
   /**
    * Appends output. Never throws: output that cannot be written is dropped, counted and reported later. Returns true
    * when the log grew by exactly this chunk.
    */
   write(chunk: Uint8Array): boolean {
     if (this.#isClosed) return false;
+    this.#mask?.cover(chunk);
     if (this.#isLookDue()) this.#look();
     const hadLost = this.#lost !== undefined;
     if (this.#lost !== undefined && !this.#sayLoss(this.#lost)) {

@@ -10,6 +10,7 @@ import { afterSchema, commandSchema, prepareSchema } from './fields/hooks.js';
 import { jobSchema } from './fields/job.js';
 import { limitsSchema } from './fields/limits.js';
 import { ownPortFault, portFaults, sharePortSchema, wantedPortsSchema } from './fields/ports.js';
+import { secretFilesSchema, secretsIn, secretsOf } from './fields/secret.js';
 import { waitsForSchema } from './fields/waits-for.js';
 import { livenessSchema } from './liveness.js';
 import { nameSchema, portSchema, runAsSchema } from './names.js';
@@ -104,6 +105,10 @@ const fieldsSchema = z.object({
   fileModifications: z.array(workspacePathSchema).max(1024).default([]),
   /** Values that the node sets in settings files before each start. Absent: none. */
   fileEdits: fileEditsSchema.optional(),
+  /** Files with the values of secrets, which the node writes before each start. Absent: none. */
+  secretFiles: secretFilesSchema.optional(),
+  /** Whether the values of its secrets are covered in logs. Absent: yes. */
+  maskSecrets: z.boolean().optional(),
   /** Commands that run before a start, in this order, once the directory is made. Absent: none. */
   prepare: prepareSchema.optional(),
   /** Commands that run when everything of a run is gone. Absent: none. */
@@ -140,6 +145,7 @@ const fieldsSchema = z.object({
 /** The fields that the node must know, because a node of an older version would pass them over in silence. */
 export const NODE_FIELDS = [
   'fileEdits',
+  'secretFiles',
   'prepare',
   'after',
   'limits',
@@ -151,7 +157,10 @@ export const NODE_FIELDS = [
 
 /** The fields of a content that its node does not know. `known`: the fields that the node named. */
 export function unknownFields(configuration: Configuration, known: readonly string[] = []): string[] {
-  return NODE_FIELDS.filter((field) => configuration[field] !== undefined && !known.includes(field));
+  // A node that writes files of secrets knows the variables of secrets, too.
+  const uses = (field: (typeof NODE_FIELDS)[number]): boolean =>
+    configuration[field] !== undefined || (field === 'secretFiles' && secretsOf(configuration).size > 0);
+  return NODE_FIELDS.filter((field) => !known.includes(field) && uses(field));
 }
 
 /** The fields that a file may leave to callers. */
@@ -176,6 +185,11 @@ export const configurationSchema = allFieldsSchema.superRefine((configuration, c
       'must be main: the runtime docker can signal the main process of a container alone; remove the field';
     context.addIssue({ code: 'custom', path: ['stopTo'], message });
   }
+  for (const field of ['command', 'prepare', 'after'] as const)
+    for (const secret of secretsIn(JSON.stringify(configuration[field] ?? '')).slice(0, 1)) {
+      const message = `must not hold %SECRET:${secret}%: other users of the machine see the arguments of a command. Write it into environmentVariables, fileEdits or secretFiles, where the program reads it`;
+      context.addIssue({ code: 'custom', path: [field], message });
+    }
   if (runtime === 'docker' && sharePort !== undefined && properties.dockerNetwork !== 'host') {
     const message =
       'needs the property dockerNetwork "host": an engine publishes a port for one container alone; add it, or remove the field';

@@ -74,6 +74,8 @@ const CLASSES: { readonly [Field in keyof Required<Configuration>]: Judge } = {
   fileModifications: 'next-start',
   // The files are edited before a start.
   fileEdits: 'next-start',
+  secretFiles: 'next-start',
+  maskSecrets: 'next-start',
   prepare: 'next-start',
   // The node reads the field when a run has ended.
   after: 'live',

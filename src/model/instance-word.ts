@@ -29,6 +29,7 @@ export const CANNOT_START: ReadonlySet<Reason | null> = new Set([
   'not-alive',
   'install-failed',
   'template-missing',
+  'secret-missing',
   'port-busy',
   'runtime-unavailable',
 ]);

@@ -30,6 +30,7 @@ export const reasonSchema = z.enum([
   'port-busy',
   'installing',
   'template-missing',
+  'secret-missing',
   'waits-for',
   'install-failed',
   'starting',

@@ -112,8 +112,8 @@ export function isBuiltInVariable(name: string): boolean {
   return BUILT_IN_VARIABLES.has(name);
 }
 
-/** `%NAME%`, with the names that the configuration schema allows for properties. */
-const PLACEHOLDER = /%([A-Za-z_][A-Za-z0-9_.-]{0,127})%/g;
+/** `%NAME%`, with the names that the configuration schema allows for properties, and `%SECRET:db/password%`. */
+const PLACEHOLDER = /%([A-Za-z_][A-Za-z0-9_.-]{0,127}|SECRET:[A-Za-z0-9._/-]{1,128})%/g;
 
 /** A placeholder in a text: `[start, end)` and its name. */
 export interface Placeholder {

@@ -11,7 +11,9 @@ import {
   masterAddressSchema,
 } from '../channel/protocol/messages.js';
 import type { FeedSink, Seen } from '../channel/wrapper/link.js';
+import { maskedTexts } from '../logs/value-mask.js';
 import { type Configuration, configurationSchema } from '../model/configuration.js';
+import type { NodeSecrets, SecretValues } from './node-secrets.js';
 import type { WriteBehind } from './write-behind.js';
 
 const ASSIGNMENTS = 'assignments/';
@@ -23,6 +25,13 @@ const LINE = 'line';
 export interface Desired {
   readonly assignment: Assignment;
   readonly configuration: Configuration;
+  /** The values of its secrets, as last read for a start. Absent: it has none. */
+  readonly secrets?: SecretValues | undefined;
+}
+
+/** The values that are covered in the log of an instance. */
+export function hiddenValuesOf(desired: Desired | undefined): readonly string[] {
+  return desired?.configuration.maskSecrets === false ? [] : maskedTexts(desired?.secrets?.values() ?? []);
 }
 
 /**
@@ -35,6 +44,7 @@ export interface OlderMaster {
 
 export class DesiredCopy implements FeedSink {
   readonly #disk: WriteBehind;
+  readonly #secrets: NodeSecrets;
   readonly #older: OlderMaster | undefined;
   readonly #assignments = new Map<string, Assignment>();
   readonly #revisions = new Map<string, Configuration>();
@@ -48,14 +58,16 @@ export class DesiredCopy implements FeedSink {
   readonly #snapshotListeners: ((isFirst: boolean) => void)[] = [];
 
   /** `older` absent: the node refuses a master whose store is older than what the node has seen. */
-  constructor(disk: WriteBehind, older?: OlderMaster) {
+  constructor(disk: WriteBehind, secrets: NodeSecrets, older?: OlderMaster) {
     this.#disk = disk;
+    this.#secrets = secrets;
     this.#older = older;
   }
 
   /** Reads the copy of an earlier daemon. Call once, before the feed starts. */
   async load(): Promise<void> {
     const disk = this.#disk;
+    await this.#secrets.load();
     for (const [hash, content] of (await disk.load(REVISIONS, configurationSchema)).readable)
       this.#revisions.set(hash, content);
     const assignments = await disk.load(ASSIGNMENTS, assignmentSchema);
@@ -83,9 +95,10 @@ export class DesiredCopy implements FeedSink {
     const assignment = this.#assignments.get(id);
     const configuration = assignment && this.#revisions.get(assignment.revision);
     if (assignment === undefined || configuration === undefined) return undefined;
-    if (assignment.environment === undefined) return { assignment, configuration };
+    const secrets = this.#secrets.used(id);
+    if (assignment.environment === undefined) return { assignment, configuration, secrets };
     const environmentVariables = { ...configuration.environmentVariables, ...assignment.environment };
-    return { assignment, configuration: { ...configuration, environmentVariables } };
+    return { assignment, configuration: { ...configuration, environmentVariables }, secrets };
   }
 
   /**
@@ -134,9 +147,12 @@ export class DesiredCopy implements FeedSink {
     return { revision: this.#seen, line: this.#line };
   }
 
-  /** The assignments for which this node also has the content of the revision. */
+  /** The assignments for which this node also has the content of the revision, and the secrets. */
   held(): readonly Assignment[] {
-    return [...this.#assignments.values()].filter(({ revision }) => this.#revisions.has(revision));
+    return [...this.#assignments.values()].filter(
+      (assignment) =>
+        this.#revisions.has(assignment.revision) && this.#secrets.lacking(assignment).length === 0,
+    );
   }
 
   applySnapshot(snapshot: MessageOf<'snapshot'>): void {
@@ -150,6 +166,7 @@ export class DesiredCopy implements FeedSink {
     if (line !== this.#line) this.#disk.put(LINE, line);
     this.#line = line;
     this.#saw(snapshot.store);
+    this.#secrets.take(snapshot.secrets);
     this.#apply(snapshot.assignments, dropped, snapshot.revisions);
     // Remove unused revisions only after a snapshot: the master sends a content once in a connection and expects this
     // node to keep it.
@@ -160,6 +177,7 @@ export class DesiredCopy implements FeedSink {
 
   applyDelta(delta: MessageOf<'delta'>): void {
     this.#saw(delta.store);
+    this.#secrets.take(delta.secrets);
     this.#apply(delta.put, delta.drop, delta.revisions);
   }
 
@@ -188,6 +206,7 @@ export class DesiredCopy implements FeedSink {
       this.#assignments.delete(id);
       this.#disk.put(ASSIGNMENTS + id, undefined);
     }
+    this.#secrets.collect(this.#assignments.values());
     for (const id of [...put.map((assignment) => assignment.id), ...drop])
       for (const listener of this.#listeners) listener(id);
   }

@@ -51,7 +51,7 @@ export function hexFile(path: string, cure: string): Pick<SecretTextFile, 'name'
   };
 }
 
-class SecretTextFile {
+export class SecretTextFile {
   /** The path relative to the node's root, for messages. */
   readonly name: string;
   readonly #directory: string;

@@ -35,6 +35,7 @@ export interface Reads
     | 'keys'
     | 'nodes'
     | 'overrides'
+    | 'programSecrets'
     | 'revisions'
     | 'rollouts'
     | 'sessions'

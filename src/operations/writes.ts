@@ -14,6 +14,7 @@ import type { InstanceRecord } from '../model/instance.js';
 import type { InstanceWriter } from '../state/instance-writes.js';
 import type { NodeWriter } from '../state/node-writes.js';
 import type { RolloutWriter } from '../state/rollout-writes.js';
+import type { Secrets } from '../state/secrets.js';
 import type { LocalTemplates } from '../templates/library/local-templates.js';
 import type { MasterTemplates } from '../templates/master-templates.js';
 import type { SyncRun } from '../templates/sync/sync-run.js';
@@ -68,6 +69,7 @@ export interface Writes {
     RolloutWriter,
     'pause' | 'promote' | 'restart' | 'resume' | 'retry' | 'rollback'
   >;
+  readonly secrets: Pick<Secrets, 'list' | 'remove' | 'set'>;
   readonly keyWrites: Pick<KeyWriter, 'create' | 'noteEnd' | 'noteUse' | 'remove'>;
   readonly sessionWrites: Pick<SessionWriter, 'create' | 'noteEnd' | 'noteUse' | 'remove'>;
   readonly joinTokens: Pick<JoinTokens, 'create' | 'list' | 'revoke'>;

@@ -37,6 +37,8 @@ export interface StartSpec extends RunId, IoLimits {
   readonly workingDirectory: string;
   /** The complete environment; a runtime adds only what a terminal needs. */
   readonly environment: Readonly<Record<string, string>>;
+  /** The values that are covered in the log. Absent: none. */
+  readonly hidden?: readonly string[];
   readonly ramMB: number;
   readonly cpu: number;
   /** The most processes and threads; absent: what the runtime sets for all. */

@@ -108,6 +108,8 @@ export class MasterState extends StateMirrors {
   readonly exits = this.known('exits');
   /** How far each webhook has come. */
   readonly notices = this.known('notices');
+  /** The sealed secrets of programs. */
+  readonly programSecrets = this.known('programSecrets');
   readonly nodes = this.known('nodes');
   /** The rollouts by the name of the configuration. */
   readonly rollouts = this.known('rollouts');

@@ -8,6 +8,7 @@ import { configurationHistorySchema } from '../model/configuration-history.js';
 import { configurationOverridesSchema } from '../model/configuration-overrides.js';
 import { eventRecordSchema } from '../model/event.js';
 import { exitRecordSchema } from '../model/exit-record.js';
+import { secretRecordSchema } from '../model/fields/secret.js';
 import { cloneRecordSchema } from '../model/git-standing.js';
 import { instanceRecordSchema } from '../model/instance.js';
 import { nodeRecordSchema } from '../model/node.js';
@@ -19,7 +20,7 @@ import { noticeRecordSchema } from '../model/webhook.js';
 import { PREFIX } from '../store/keys.js';
 import type { Entry } from '../store/store.js';
 
-/** The sealed secrets are left out: only their key can tell whether they are whole. */
+/** The secrets of masters are left out: only their key can tell whether they are whole. */
 export const RECORD_SCHEMAS = {
   configurations: configurationRecordSchema,
   revisions: configurationSchema,
@@ -36,6 +37,7 @@ export const RECORD_SCHEMAS = {
   nodes: nodeRecordSchema,
   joinTokens: joinTokenRecordSchema,
   members: memberRecordSchema,
+  programSecrets: secretRecordSchema,
   templates: templateRecordSchema,
   clones: cloneRecordSchema,
 } as const satisfies Partial<Record<keyof typeof PREFIX, z.ZodType>>;

@@ -17,6 +17,7 @@ export const PREFIX = {
   joinTokens: 'join-tokens/',
   members: 'members/',
   secrets: 'secrets/',
+  programSecrets: 'program-secrets/',
   templates: 'templates/',
   clones: 'clones/',
 } as const;
@@ -37,5 +38,6 @@ export const nodeKey = (nodeId: string): string => PREFIX.nodes + nodeId;
 export const joinTokenKey = (id: string): string => PREFIX.joinTokens + id;
 export const memberKey = (nodeId: string): string => PREFIX.members + nodeId;
 export const secretKey = (name: string): string => PREFIX.secrets + name;
+export const programSecretKey = (name: string): string => PREFIX.programSecrets + name;
 export const cloneKey = (kind: string): string => PREFIX.clones + kind;
 export const templateKey = (name: string): string => PREFIX.templates + name;

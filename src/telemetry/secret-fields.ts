@@ -19,6 +19,7 @@ export const SECRET_FIELDS: ReadonlySet<string> = new Set([
   'password',
   'environment',
   'environmentVariables',
+  'hidden',
 ]);
 
 /** `fields` with the values of `SECRET_FIELDS` replaced. Returns the same object when there is nothing to hide. */

@@ -10,7 +10,7 @@ import { segmentsOf } from '../../src/logs/segments.js';
 import type { KeptRuntime } from '../../src/runtime/owner/kept-runtime.js';
 import type { RunId } from '../../src/runtime/runtime.js';
 import { ExitWatch } from '../support/exit-watch.js';
-import type { SessionWorld } from '../support/runtime/session-world.js';
+import { type SessionWorld, TOOL_PATH } from '../support/runtime/session-world.js';
 import { SmallDisk } from '../support/templates/small-disk.js';
 import { until } from '../support/until.js';
 
@@ -132,6 +132,33 @@ export function testSessions(open: () => SessionWorld): void {
         const numbers = Array.from({ length: 5000 }, (_, n) => `${n + 1}`);
         expect(await world.lines('aaaaaa')).toEqual(['before', ...numbers]);
         expect(await world.lines('bbbbbb')).toEqual(['before', ...numbers]);
+        await runtime.write(stays, Buffer.from('end\n'));
+        expect(await exits.until(stays)).toMatchObject({ code: 7 });
+      });
+
+      it('shows no value of a secret that is printed until the next one, whether or not the program lives then', async () => {
+        const [value, other] = ['hunter2-value', 'sesame-open'];
+        const gate = join(world.root, 'gate');
+        const command = `echo before; while [ ! -e ${gate} ]; do sleep 0.05; done; echo "<$V>"; echo "$W"`;
+        const given = { hidden: [value, other], environment: { PATH: TOOL_PATH, V: value, W: other } };
+        const ends = world.spec('aaaaaa', `${command}; exit 6`, given);
+        const stays = world.spec('bbbbbb', `${command}; read -r line; exit 7`, given);
+        const { pid } = await runtime.start(ends);
+        await runtime.start(stays);
+        await untilLogged('aaaaaa', 'before');
+        await untilLogged('bbbbbb', 'before');
+        await runtime.release();
+        await killOwner();
+        writeFileSync(gate, '');
+        await until(() => expect(readProcess(pid)).toBeUndefined());
+        useRuntime();
+        await runtime.adopt();
+        const cover = (text: string): string => '*'.repeat(text.length);
+        await untilLogged('bbbbbb', cover(other));
+        expect(await world.lines('bbbbbb')).toEqual(['before', `<${cover(value)}>`, cover(other)]);
+        // The values went with the session's shell: so all that it had left is covered.
+        await untilLogged('aaaaaa', cover(other));
+        expect(await world.lines('aaaaaa')).toEqual(['before', cover(`<${value}>`), cover(other)]);
         await runtime.write(stays, Buffer.from('end\n'));
         expect(await exits.until(stays)).toMatchObject({ code: 7 });
       });

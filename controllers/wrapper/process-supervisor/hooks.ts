@@ -78,15 +78,12 @@ function hookAt(kind: NextHook['kind'], index: number, hooks: readonly HookComma
 }
 
 /** The content under which a hook is started. */
-export function contentOfHook(
-  { assignment, configuration }: Desired,
-  hook: NextHook,
-  { exit }: Handle,
-): Desired {
+export function contentOfHook(desired: Desired, hook: NextHook, { exit }: Handle): Desired {
+  const { configuration } = desired;
   const { environmentVariables, properties } = configuration;
   const ending = { DROVER_EXIT_CODE: `${exit?.code ?? ''}`, DROVER_EXIT_SIGNAL: exit?.signal ?? '' };
   return {
-    assignment,
+    ...desired,
     configuration: {
       ...configuration,
       command: hook.command,

@@ -268,7 +268,8 @@ export class Starter {
   #startFailed(id: string, error: unknown): void {
     const { handles, clock, random, logger, runtimes } = this.#parts;
     const isToolGone = DroverError.is(error, 'DRV_RUNTIME_UNAVAILABLE');
-    const reason = isToolGone ? 'runtime-unavailable' : 'start-failed';
+    const isSecretGone = DroverError.is(error, 'DRV_SECRET_MISSING');
+    const reason = isToolGone ? 'runtime-unavailable' : isSecretGone ? 'secret-missing' : 'start-failed';
     if (isToolGone) runtimes.probeNow();
     logger.warn({ instance: id, err: error }, `cannot start ${id}: ${messageOf(error)}`);
     const problem = { reason, message: publicMessage(error), busyPort: null } as const;

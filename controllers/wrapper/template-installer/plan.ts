@@ -15,6 +15,8 @@ export interface InstallerFacts {
   readonly desired: Desired | undefined;
   readonly handle: Handle;
   readonly isNodeStopping: boolean;
+  /** Why secrets are not here, one text each. */
+  readonly missingSecrets: readonly string[];
   /** Digests of desired templates that the cache lacks. */
   readonly missingDigests: readonly string[];
   /** True when the cache has every tree of the last install. */
@@ -24,9 +26,11 @@ export interface InstallerFacts {
   readonly isFetching: boolean;
 }
 
+type Missing = 'template-missing' | 'secret-missing';
+
 export type InstallerStep =
-  /** Note why the templates are not available. The instance is woken when they are. */
-  | { readonly do: 'note-missing'; readonly templates: readonly string[]; readonly message: string }
+  /** Note why templates or secrets are not available. The instance is woken when they are. */
+  | { readonly do: 'note-missing'; readonly reason: Missing; readonly message: string }
   /** Bring one tree into the cache, whole and verified. */
   | { readonly do: 'fetch'; readonly digest: string }
   /** Discard the prepared working directory, because a template has changed before the start came. */
@@ -74,12 +78,15 @@ function planInstall(
   templates: readonly ResolvedTemplate[],
   now: number,
 ): Plan<InstallerStep> {
-  const { handle, missingDigests } = facts;
+  const { handle, missingDigests, missingSecrets } = facts;
+  if (missingSecrets.length > 0)
+    return { steps: noteMissing(next.problem, 'secret-missing', missingSecrets.join('; ')) };
   const awaited = templates.filter((template) => isAwaited(template, handle));
   const unfetched = templates.filter(({ digest }) => digest !== null && missingDigests.includes(digest));
   const last = repeatable(facts, templates);
-  if (last === undefined && (awaited.length > 0 || (unfetched.length > 0 && !facts.isMasterConnected)))
-    return { steps: noteMissing(next.problem, awaited, unfetched) };
+  const hasNone = awaited.length > 0 || (unfetched.length > 0 && !facts.isMasterConnected);
+  const why = awaited.length > 0 ? explainAwaited(awaited) : unfetchedMessage(namesOf(unfetched));
+  if (last === undefined && hasNone) return { steps: noteMissing(next.problem, 'template-missing', why) };
   if (next.delay !== null && next.delay.until > now && !isProblemOver(next.problem, missingDigests))
     return { steps: [], recheckInMs: next.delay.until - now };
   const [digest] = missingDigests;
@@ -136,15 +143,9 @@ function isProblemOver(problem: Problem | null, missingDigests: readonly string[
   return problem?.digest !== undefined && !missingDigests.includes(problem.digest);
 }
 
-function noteMissing(
-  problem: Problem | null,
-  awaited: readonly ResolvedTemplate[],
-  unfetched: readonly ResolvedTemplate[],
-): InstallerStep[] {
-  const missing = awaited.length > 0 ? awaited : unfetched;
-  const message = awaited.length > 0 ? explainAwaited(awaited) : unfetchedMessage(namesOf(unfetched));
-  const isNoted = problem?.reason === 'template-missing' && problem.message === message;
-  return isNoted ? [] : [{ do: 'note-missing', templates: namesOf(missing), message }];
+function noteMissing(problem: Problem | null, reason: Missing, message: string): InstallerStep[] {
+  const isNoted = problem?.reason === reason && problem.message === message;
+  return isNoted ? [] : [{ do: 'note-missing', reason, message }];
 }
 
 /** Why templates are missing, in the master's own words if the master gave a reason. */

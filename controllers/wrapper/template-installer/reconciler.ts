@@ -35,7 +35,7 @@ export class TemplateInstaller implements Reconciler<InstallerFacts, InstallerSt
   }
 
   observe(id: string): InstallerFacts | undefined {
-    const { desired, handles, installation, calls, nodeStop } = this.#parts;
+    const { desired, handles, installation, secrets, calls, nodeStop } = this.#parts;
     const handle = handles.get(id);
     if (handle === undefined) return undefined;
     const wanted = desired.get(id);
@@ -46,6 +46,7 @@ export class TemplateInstaller implements Reconciler<InstallerFacts, InstallerSt
       desired: wanted,
       handle,
       isNodeStopping: nodeStop.aborted,
+      missingSecrets: wanted === undefined ? [] : secrets.lacking(wanted.assignment),
       missingDigests: [...new Set(digests)].filter((digest) => !installation.isCached(digest)),
       isLastInstallCached: last.every(({ digest }) => digest !== null && installation.isCached(digest)),
       isMasterConnected: calls() !== undefined,
@@ -78,10 +79,10 @@ export class TemplateInstaller implements Reconciler<InstallerFacts, InstallerSt
     return this.#fetches.stop();
   }
 
-  #noteMissing(id: string, { templates, message }: InstallerStep & { do: 'note-missing' }): void {
-    const problem: Problem = { reason: 'template-missing', message, busyPort: null };
-    this.#parts.logger.warn({ instance: id, templates }, `cannot install ${id}: ${message}`);
-    // Set no delay: the installer is woken when the template or the connection comes.
+  #noteMissing(id: string, { reason, message }: InstallerStep & { do: 'note-missing' }): void {
+    const problem: Problem = { reason, message, busyPort: null };
+    this.#parts.logger.warn({ instance: id, reason }, `cannot install ${id}: ${message}`);
+    // Set no delay: the installer is woken when the template, the secret or the connection comes.
     this.#parts.handles.move(id, (handle) => hindered(handle, { problem, delay: null }));
   }
 
@@ -136,14 +137,17 @@ export class TemplateInstaller implements Reconciler<InstallerFacts, InstallerSt
     { id, static: isStatic, isFound, hooks }: Handle,
     signal: AbortSignal,
   ): Promise<readonly string[]> {
-    const { desired, handles, installation } = this.#parts;
+    const { desired, handles, installation, secrets } = this.#parts;
     if (isStatic && isFound === null) {
       const isThere = (await installation.directories()).includes(id);
       handles.change(id, { isFound: isThere, hooks: isThere ? hooks : { ...hooks, preparedFor: null } });
       // Otherwise the next daemon could take a directory that this install makes for one that was there before.
       await handles.keep();
     }
-    return installation.install(wanted, desired.master, signal);
+    // Await only where there are secrets: an install begins in the same turn of the event loop as its round.
+    if (wanted.assignment.secrets === undefined) return installation.install(wanted, desired.master, signal);
+    await secrets.renew(wanted.assignment, signal);
+    return installation.install({ ...wanted, secrets: secrets.used(id) }, desired.master, signal);
   }
 
   /** Notes the install, unless another install was requested meanwhile or a process of the instance was found. */
@@ -168,7 +172,7 @@ export class TemplateInstaller implements Reconciler<InstallerFacts, InstallerSt
     const { handles, clock, random, logger } = this.#parts;
     logger.warn({ instance: id, err: error }, `cannot install ${id}: ${messageOf(error)}`);
     const problem: Problem = {
-      reason: 'install-failed',
+      reason: DroverError.is(error, 'DRV_SECRET_MISSING') ? 'secret-missing' : 'install-failed',
       message: publicMessage(error),
       busyPort: null,
       ...(digest !== undefined && { digest }),

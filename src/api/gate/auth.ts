@@ -13,7 +13,9 @@ import { KEY_TOKEN_LENGTH, SESSION_TOKEN_LENGTH } from '../../access/tokens.js';
 import { addressBlockOf } from '../../loop/address-block.js';
 import type { Clock } from '../../loop/clock.js';
 import { FailureLimiter } from '../../loop/failure-limiter.js';
+import type { Configuration } from '../../model/configuration.js';
 import { DroverError, type ErrorCode } from '../../model/errors.js';
+import { secretsOf } from '../../model/fields/secret.js';
 import { fieldOf } from '../../model/json-object.js';
 import type { ApiDependencies } from '../dependencies.js';
 import { JSON_TYPE, sendError } from '../http/json-reply.js';
@@ -302,6 +304,23 @@ export function requireSight(request: Pick<FastifyRequest, 'actor'>, name: strin
   const access = accessOf(request);
   if (access?.sees(name) === false)
     throw new DroverError('DRV_CONFIGURATION_REFUSED', strangeName(access, name));
+}
+
+/**
+ * Throws DRV_CONFIGURATION_REFUSED when `next` refers to a secret that `before` does not, and the caller is a key that
+ * is restricted to configurations and lacks the scope SECRETS. Such a key could have a program show it any secret.
+ */
+export function requireSecrets(
+  request: Pick<FastifyRequest, 'actor'>,
+  before: Configuration | undefined,
+  next: () => { readonly configuration: Configuration },
+): void {
+  const access = accessOf(request);
+  if (access === undefined || access.configurations === null || access.may('SECRETS')) return;
+  const had = before === undefined ? undefined : secretsOf(before);
+  const added = [...secretsOf(next().configuration)].filter((name) => had?.has(name) !== true);
+  const text = `${callerText(access)} may not add a reference to the secret ${added[0]} without the scope SECRETS`;
+  if (added.length > 0) throw new DroverError('DRV_CONFIGURATION_REFUSED', text);
 }
 
 function sendTooMany(reply: FastifyReply, retryAfterMs: number): void {

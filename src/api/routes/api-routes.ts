@@ -21,6 +21,7 @@ import { metricsRoute, nodeRoutes, pingRoute } from './node-routes.js';
 import { planRoutes } from './plan-route.js';
 import { rolloutRoutes } from './rollout-routes.js';
 import { scheduleRoutes } from './schedule-routes.js';
+import { secretRoutes } from './secret-routes.js';
 import { sessionRoutes } from './session-routes.js';
 import { signInRoutes } from './sign-in-routes.js';
 import { templateRoutes } from './template-routes.js';
@@ -47,6 +48,7 @@ export function apiRoutes(dependencies: ApiDependencies): readonly Route[] {
     ...pluginRoutes,
     ...templateRoutes,
     ...keyRoutes,
+    ...secretRoutes,
     ...sessionRoutes,
     ...extensionRoutes,
     ...auditRoutes,

@@ -22,7 +22,7 @@ import {
   keepManagedSchema,
 } from '../../operations/configuration-content.js';
 import { configurationDiffSchema, diffOf } from '../../operations/configuration-diff.js';
-import { callerOf, requireSight, seesConfiguration } from '../gate/auth.js';
+import { callerOf, requireSecrets, requireSight, seesConfiguration } from '../gate/auth.js';
 import { shownTo, valuesQuery } from '../gate/shown-values.js';
 import { answerOf } from '../http/error-reply.js';
 import { sendNoContent } from '../http/json-reply.js';
@@ -118,6 +118,7 @@ export const configurationRoutes: readonly Route[] = [
     handle: async ({ params, query: { reason }, body, request }, needs, reply) => {
       const options = { precondition: preconditionOf(request), by: { key: callerOf(request), reason } };
       const before = needs.configurations.get(params.name)?.value.configuration;
+      requireSecrets(request, before, () => validateConfiguration(params.name, body));
       const { configuration, warnings } = await needs.configurationFiles.put(params.name, body, options);
       const changed = before === undefined ? [] : differencesOf(before, configuration);
       const fields = changed.map(({ field }) => field).join(', ');
@@ -153,6 +154,7 @@ export const configurationRoutes: readonly Route[] = [
         if (change.do === 'remove') writes.push(() => configurationFiles.remove(name, options));
         else {
           const parsed = validateConfiguration(name, change.content);
+          requireSecrets(request, needs.configurations.get(name)?.value.configuration, () => parsed);
           writes.push(() =>
             configurationFiles.write(
               name,

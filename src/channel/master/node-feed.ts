@@ -10,11 +10,12 @@ import { publicMessage } from '../../model/public-message.js';
 import type { ResolvedTemplate } from '../../model/template.js';
 import { leftOfInstance } from '../../state/left-of-record.js';
 import type { StateRecords } from '../../state/master-state.js';
+import type { Secrets } from '../../state/secrets.js';
 import type { StoreLine } from '../../store/epoch-base.js';
 import type { Logger } from '../../telemetry/logger.js';
 import { TreeUnsteady } from '../../templates/tree/tree.js';
 import { hashAssignment } from '../protocol/assignment-hash.js';
-import type { Assignment } from '../protocol/messages.js';
+import type { Assignment, SentSecrets } from '../protocol/messages.js';
 import type { Transport } from '../protocol/transport.js';
 import type { FeedPace } from './feed-pace.js';
 
@@ -26,6 +27,7 @@ const SAID_ELSEWHERE: readonly ErrorCode[] = ['DRV_TEMPLATE_PENDING', 'DRV_STORA
 export interface FeedSources extends Pick<StateRecords, 'instances' | 'instancesByNode' | 'revisions'> {
   /** The line of the store that the mirrors show. */
   readonly line: StoreLine;
+  readonly secrets: Pick<Secrets, 'open' | 'versionsFor'>;
   /**
    * The present digest of a template, or null when there is no such template. Throws the reason when the digest is not
    * available, or not yet.
@@ -52,6 +54,7 @@ interface Batch {
   readonly drop: string[];
   readonly unchanged: string[];
   readonly revisions: Record<string, Configuration>;
+  readonly secrets: SentSecrets;
 }
 
 export class NodeFeed {
@@ -151,7 +154,7 @@ export class NodeFeed {
       const ids = this.#hasSnapshot
         ? takeSome(this.#dirty, BATCH)
         : takeSome(this.#dirty, Number.POSITIVE_INFINITY);
-      const batch: Batch = { put: [], drop: [], unchanged: [], revisions: {} };
+      const batch: Batch = { put: [], drop: [], unchanged: [], revisions: {}, secrets: {} };
       for (const id of ids) {
         this.#composing = id;
         // Read the record before the digests. If a template changes and then a restart is requested, a later read would
@@ -174,6 +177,7 @@ export class NodeFeed {
           // snapshot leaves out.
           this.#told.add(id);
           batch.put.push(assignment);
+          if (assignment.secrets !== undefined) await this.#includeSecrets(assignment.secrets, batch.secrets);
         }
       }
       if (!this.#isClosed) this.#send(batch);
@@ -186,9 +190,10 @@ export class NodeFeed {
     return Object.hasOwn(held, assignment.id) && held[assignment.id] === hashAssignment(assignment);
   }
 
-  #send({ put, drop, unchanged, revisions }: Batch): void {
+  #send({ put, drop, unchanged, revisions, secrets: opened }: Batch): void {
     const { transport, held, sources } = this.#options;
     const store = sources.instances.revision;
+    const secrets = Object.keys(opened).length === 0 ? {} : { secrets: opened };
     if (!this.#hasSnapshot) {
       this.#hasSnapshot = true;
       transport.send({
@@ -197,17 +202,19 @@ export class NodeFeed {
         assignments: put,
         ...((held !== undefined || unchanged.length > 0) && { unchanged }),
         revisions,
+        ...secrets,
         store,
         ...(sources.line.base > 0 && { line: sources.line.base }),
       });
     } else if (put.length + drop.length > 0) {
-      transport.send({ type: 'delta', sequence: ++this.#sequence, put, drop, revisions, store });
+      transport.send({ type: 'delta', sequence: ++this.#sequence, put, drop, revisions, ...secrets, store });
     }
   }
 
   #compose(record: InstanceRecord | undefined, templates: ResolvedTemplate[]): Assignment | undefined {
     const placement = record?.placement;
     if (record === undefined || placement === null || placement === undefined) return undefined;
+    const secrets = this.#options.sources.secrets.versionsFor(record.revision);
     return {
       id: record.id,
       configurationName: record.configurationName,
@@ -219,8 +226,17 @@ export class NodeFeed {
       hostAddress: placement.hostAddress,
       templates,
       ...(record.job !== undefined && { environment: record.job.parameters }),
+      ...(secrets !== undefined && { secrets }),
       apiKey: this.#options.sources.issueInstanceToken(record.id, record.createdAt),
     };
+  }
+
+  /** Adds the secrets of an assignment. */
+  async #includeSecrets(wanted: NonNullable<Assignment['secrets']>, secrets: SentSecrets): Promise<void> {
+    for (const [name, version] of Object.entries(wanted)) {
+      const source = version === null ? undefined : await this.#options.sources.secrets.open(name);
+      if (version !== null && source !== undefined) secrets[name] = { version, source };
+    }
   }
 
   async #templates(placed: readonly PlacedTemplate[]): Promise<ResolvedTemplate[]> {

@@ -6,6 +6,7 @@
 import { z } from 'zod';
 import { configurationSchema } from '../../model/configuration.js';
 import { portProtocolSchema } from '../../model/fields/ports.js';
+import { secretSourceSchema } from '../../model/fields/secret.js';
 import {
   desiredSchema,
   goalSchema,
@@ -117,6 +118,8 @@ export const assignmentSchema = z.object({
   templates: z.array(resolvedTemplateSchema),
   /** The parameters of a run, beside `environmentVariables`. Absent: none. */
   environment: z.record(z.string(), z.string()).optional(),
+  /** The secrets that it needs: the version of each by name; null: the master has none. Absent: it needs none. */
+  secrets: z.record(z.string(), z.string().nullable()).optional(),
   /** The key with which the instance may PUT its own state. */
   apiKey: z.string(),
 });
@@ -182,6 +185,13 @@ const heldSchema = z
 const ordinal = z.int().min(0);
 
 const revisionsSchema = z.record(z.string(), configurationSchema);
+
+/**
+ * The secrets that the assignments of a message name, by name. The node keeps them.
+ */
+export const sentSecretSchema = z.object({ version: z.string(), source: secretSourceSchema });
+const sentSecretsSchema = z.record(z.string(), sentSecretSchema);
+export type SentSecrets = z.output<typeof sentSecretsSchema>;
 
 export const messageSchema = z.discriminatedUnion('type', [
   // wrapper -> master
@@ -258,6 +268,8 @@ export const messageSchema = z.discriminatedUnion('type', [
      */
     unchanged: z.array(instanceIdSchema).optional(),
     revisions: revisionsSchema,
+    /** Absent: none. */
+    secrets: sentSecretsSchema.optional(),
     /** The revision of the master's store that the snapshot shows. */
     store: ordinal,
     /** The line of that store (`StoreLine`). Absent: the first line. */
@@ -272,6 +284,7 @@ export const messageSchema = z.discriminatedUnion('type', [
     put: z.array(assignmentSchema),
     drop: z.array(instanceIdSchema),
     revisions: revisionsSchema,
+    secrets: sentSecretsSchema.optional(),
     /** The revision of the master's store, as in a snapshot. */
     store: ordinal,
   }),

@@ -13,6 +13,7 @@ import {
 } from 'node:crypto';
 import { z } from 'zod';
 import { corruptStore, invalidNodeConfiguration } from '../../model/errors.js';
+import type { Sealing } from '../../model/fields/secret.js';
 
 /** A key of 32 bytes. Printing it shows nothing. */
 export type ClusterKey = KeyObject;
@@ -80,7 +81,7 @@ export function sealSecret(key: ClusterKey, name: string, secret: string): Seale
 export function openSecret(key: ClusterKey, name: string, { keyId, ...sealed }: SealedSecret): string {
   if (keyId !== clusterKeyId(key))
     throw invalidNodeConfiguration(
-      `data/cluster/cluster.key is not the key of this cluster: copy it from another master, or run "drover join --as-master" anew`,
+      `data/cluster/cluster.key is not the key of this cluster: copy it from another master or from a backup, or run "drover join --as-master" anew`,
     );
   const bytes = Buffer.from(sealed.sealed, 'base64');
   const salt = Buffer.from(sealed.salt, 'base64');
@@ -94,6 +95,14 @@ export function openSecret(key: ClusterKey, name: string, { keyId, ...sealed }: 
   } catch (cause) {
     throw corruptStore(`the sealed secret "${name}" in the store was changed`, { cause });
   }
+}
+
+/** Seals texts with `key`; a sealed text is the JSON of a sealed secret. */
+export function sealingWith(key: ClusterKey): Sealing {
+  return {
+    seal: (name, text) => JSON.stringify(sealSecret(key, name, text)),
+    open: (name, sealed) => openSecret(key, name, sealedSecretSchema.parse(JSON.parse(sealed))),
+  };
 }
 
 function derive(key: ClusterKey, salt: Buffer, purpose: string): Buffer {

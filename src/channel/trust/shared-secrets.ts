@@ -19,6 +19,7 @@ import {
   openSecret,
   readClusterKey,
   sealedSecretSchema,
+  sealingWith,
   sealSecret,
 } from './cluster-key.js';
 
@@ -39,6 +40,9 @@ export class SharedSecrets {
    * The cluster's key, for a node that becomes a master. Made at the first call for a store that holds no secret yet.
    */
   readonly clusterKey = remembered(() => this.#findKey());
+
+  /** The seal of the secrets of programs. Throws DRV_NODE_CONFIG_INVALID when the cluster's key is missing. */
+  readonly sealing = remembered(async () => sealingWith(await this.clusterKey()));
 
   constructor(options: SharedSecretsOptions) {
     this.#options = options;
@@ -68,8 +72,8 @@ export class SharedSecrets {
     const { keyFile, store } = this.#options;
     const text = await keyFile.read();
     if (text === undefined) {
-      const { entries } = await store.list(PREFIX.secrets);
-      if (entries.length > 0) throw withoutKey(keyFile.name);
+      const sealed = await Promise.all([store.list(PREFIX.secrets), store.list(PREFIX.programSecrets)]);
+      if (sealed.some(({ entries }) => entries.length > 0)) throw withoutKey(keyFile.name);
       const made = generateClusterKey();
       await keyFile.write(clusterKeyText(made));
       return made;

@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
-import { invalid } from '../../command-tree/command.js';
+import { invalid, type Said } from '../../command-tree/command.js';
 import { GROUPS } from '../../command-tree/commands.js';
 import {
   declareLogParts,
@@ -15,10 +15,11 @@ import {
 } from '../../command-tree/groups/instance-logs.js';
 import { lengthOfTime, wholeNumber } from '../../command-tree/parsers.js';
 import { plainLines } from '../../command-tree/printed-text.js';
-import { kindOf } from '../../command-tree/runs/api-calls.js';
+import { kindOf, pathPart } from '../../command-tree/runs/api-calls.js';
 import { ClientError, usageError } from '../../command-tree/runs/client-error.js';
 import type { LogPoint } from '../../logs/log-batch.js';
 import { DEFAULT_LOG_LINES, MOST_EXIT_LINES } from '../../model/plain/command-limits.js';
+import { LINE_WITH_END } from '../../model/plain/line-end.js';
 import { SHELLS, type Shell, scriptOf } from '../completion/scripts.js';
 import type { TargetOptions } from '../contexts/choose-target.js';
 import { COMMIT_GOALS, type CommitGoal, GOALS, type Goal, KINDS } from '../live/states.js';
@@ -39,6 +40,7 @@ export function addOwnCommands(program: Command, host: ClientHost): void {
   addWait(program, host);
   addRun(program, host);
   addRolloutWatch(program, host);
+  addSecretSet(program, host);
   addEvents(program, host);
   addExits(program, host);
   addTop(program, host);
@@ -210,10 +212,7 @@ function withParameter(text: string, before: Readonly<Record<string, string>>) {
 
 /** Adds a command to the group `rollout`, which the console has too. */
 function addRolloutWatch(program: Command, host: ClientHost): void {
-  const group =
-    program.commands.find((command) => command.name() === 'rollout') ??
-    program.command('rollout').description(GROUPS.rollout ?? '');
-  const command = group
+  const command = groupOf(program, 'rollout')
     .command('watch <name>')
     .description('say each step of a rollout until it ends; exit code 1 unless it is complete then');
   host.addShown(command).action(async (name: string, options: ClientOptions) => {
@@ -221,6 +220,37 @@ function addRolloutWatch(program: Command, host: ClientHost): void {
     const isJson = options.output === 'json';
     const screen = host.screen.columns === undefined ? undefined : host.screen;
     await watchRollout(await host.open(options), name, { isJson, screen }, await host.liveOutput());
+  });
+}
+
+/** The group of this name, where the console may have other commands. */
+function groupOf(program: Command, name: string): Command {
+  const known = program.commands.find((command) => command.name() === name);
+  return known ?? program.command(name).description(GROUPS[name] ?? '');
+}
+
+function addSecretSet(program: Command, host: ClientHost): void {
+  const command = groupOf(program, 'secret')
+    .command('set <name> [command...]')
+    .description(
+      'make or change a secret: its value is read from standard input, or had on the nodes that use it',
+    )
+    .option('--node-file <path>', 'a file with the value, on the nodes')
+    .option('--node-command', 'nodes run the command behind -- before a start: it prints the value');
+  type Options = ClientOptions & { nodeFile?: string; nodeCommand?: true };
+  host.addShown(command).action(async (name: string, words: readonly string[], options: Options) => {
+    const { nodeFile, nodeCommand = false, output } = options;
+    if (words.length > 0 !== nodeCommand || (nodeCommand && nodeFile !== undefined))
+      throw usageError(
+        'a value is no argument: it is read from standard input. A command of the nodes: secret set NAME --node-command -- WORDS',
+      );
+    const ofNode = nodeFile === undefined ? undefined : { file: nodeFile };
+    const given = nodeCommand ? { command: words } : ofNode;
+    const read = async () => (await host.surroundings.readInput()).replace(LINE_WITH_END, '$1');
+    const source = given ?? { value: await read() };
+    const api = await host.open(options);
+    const set = await api.send<Said<'name'>>('PUT', `/secrets/${pathPart(name)}`, source);
+    await host.print({ json: () => set, text: () => set.message, names: () => [name] }, output, api.now);
   });
 }
 

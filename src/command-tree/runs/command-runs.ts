@@ -46,6 +46,8 @@ export function commandRuns(api: ApiCalls): CommandRuns {
     'key revoke': removeKey,
     'session list': () => api.get('/sessions'),
     'session revoke': ({ id }) => api.send('DELETE', `/sessions/${pathPart(id)}`),
+    'secret list': () => api.get('/secrets'),
+    'secret remove': ({ name }) => api.send('DELETE', `/secrets/${pathPart(name)}`),
     'extension list': () => api.get('/extensions'),
     'webhook list': () => api.get('/webhooks'),
     'webhook test': async ({ name }) => {

@@ -1,7 +1,7 @@
 /** The scopes of keys. */
 
 /** From the narrowest to the widest: each scope includes those before it. */
-export const KEY_SCOPES = ['PUBLIC', 'READ', 'PLAN', 'OPERATE', 'CONFIGURE', 'ALL'] as const;
+export const KEY_SCOPES = ['PUBLIC', 'READ', 'PLAN', 'OPERATE', 'CONFIGURE', 'SECRETS', 'ALL'] as const;
 export type KeyScope = (typeof KEY_SCOPES)[number];
 
 /** True when `scope` includes `least`. */

@@ -11,6 +11,7 @@ import { Pace } from '../../loop/pace.js';
 import type { Configuration, ConfigurationRecord } from '../../model/configuration.js';
 import { DroverError, invalidRequest } from '../../model/errors.js';
 import { changedFieldSchema, changedFields, newFields } from '../../model/field-class.js';
+import { unknownSecrets } from '../../model/fields/secret.js';
 import { unknownWaits } from '../../model/fields/waits-for.js';
 import { nameSchema } from '../../model/names.js';
 import type { ShownValues } from '../../model/plain/may-be-secret.js';
@@ -144,7 +145,10 @@ export async function planChanges(
     if (fault !== undefined) throw new DroverError('DRV_CONFIGURATION_INVALID', `${name}: ${fault}`);
   }
   const isKnown = (name: string): boolean => contentOf(name) !== undefined;
-  const unknown = contents.flatMap(({ parsed: { configuration } }) => unknownWaits(configuration, isKnown));
+  const unknown = contents.flatMap(({ parsed: { configuration } }) => [
+    ...unknownWaits(configuration, isKnown),
+    ...unknownSecrets(configuration, (name) => needs.programSecrets.get(name) !== undefined),
+  ]);
   const changes = await compareAll(needs, contents, pace);
   // Note the contents in force first: a write with the `revision` of the plan then fails if they change meanwhile.
   const records = all.map(({ name }) => needs.configurations.get(name)?.value);

@@ -5,6 +5,7 @@
  */
 import type { Configuration } from '../../model/configuration.js';
 import { type OwnPorts, portsOf, portVariable } from '../../model/fields/ports.js';
+import { SECRET_VARIABLE } from '../../model/fields/secret.js';
 import { isBuiltInVariable, type Placeholder, placeholdersIn } from '../../model/names.js';
 
 /** The sources from which the variables are made. */
@@ -54,6 +55,15 @@ export function buildVariables(facts: VariableFacts): Variables {
     .set('WORKING_DIRECTORY', workingDirectory)
     .set('RAM_MB', String(configuration.ramMB))
     .set('CPU', String(configuration.cpu));
+}
+
+/** The variables with those of secrets, for texts that no other user of the machine sees. */
+export function withSecrets(
+  variables: Variables,
+  secrets: ReadonlyMap<string, string> = new Map(),
+): Variables {
+  const named = [...secrets].map(([name, value]) => [SECRET_VARIABLE + name, value] as const);
+  return named.length === 0 ? variables : new Map([...variables, ...named]);
 }
 
 /** Replaces every known `%NAME%` of `text`. */

@@ -31,6 +31,8 @@ interface ContainerLogOptions extends Pick<ContainerRunServices, 'limits' | 'clo
   readonly containerId: string;
   /** The instance's log directory. */
   readonly directory: string;
+  /** The values that are covered in the log. */
+  readonly hidden?: () => readonly string[];
   readonly onCheckpoint: (checkpoint: LogCheckpoint) => void;
   /** Called with all new output, in the turn in which it was written. */
   readonly onOutput: (bytes: Buffer) => void;
@@ -132,6 +134,7 @@ export class ContainerLog {
   }
 
   #open(): void {
+    this.#writer.hide(this.#options.hidden?.() ?? []);
     try {
       this.#writer.open();
     } catch (error) {

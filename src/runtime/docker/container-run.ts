@@ -37,6 +37,8 @@ export interface ContainerRunServices extends Ambient {
   readonly logsDirectory: string;
   readonly limits: SegmentLimits;
   readonly random: () => number;
+  /** The values that are covered in the log of an instance. Absent: none. */
+  readonly hiddenValues?: (instanceId: string) => readonly string[];
 }
 
 export class ContainerRun {
@@ -58,6 +60,7 @@ export class ContainerRun {
       ...services,
       containerId: state.containerId,
       directory: join(services.logsDirectory, state.instanceId),
+      hidden: () => services.hiddenValues?.(state.instanceId) ?? [],
       onCheckpoint: (checkpoint) => this.#keep({ checkpoint }),
       onOutput: (bytes) => {
         for (const terminal of this.#terminals) terminal.show(bytes);

@@ -23,9 +23,11 @@ import { type FoundLines, type LogSearchQuery, searchLog } from '../../logs/sear
 import { SegmentCounts } from '../../logs/segment-counts.js';
 import { readLastLines, readSpanLines, type SpanLines } from '../../logs/tail.js';
 import type { Clock } from '../../loop/clock.js';
+import { DroverError } from '../../model/errors.js';
+import { secretsOf } from '../../model/fields/secret.js';
 import type { LogPlace, OutputSpan } from '../../model/run/past-exit.js';
 import type { FetchCost } from '../../model/template.js';
-import type { Desired } from '../../node/desired-copy.js';
+import { type Desired, hiddenValuesOf } from '../../node/desired-copy.js';
 import type { TemplateCache } from '../../templates/transfer/cache.js';
 import { asUser } from '../command/as-user.js';
 import { substituteCommand } from '../command/command-variables.js';
@@ -33,7 +35,7 @@ import { buildEnvironment } from '../command/environment.js';
 import { missingInText, missingText } from '../command/missing-variables.js';
 import type { NodeUsers, RunUser } from '../command/node-users.js';
 import { callOf } from '../command/odd-names.js';
-import { buildVariables, type Variables } from '../command/variables.js';
+import { buildVariables, type Variables, withSecrets } from '../command/variables.js';
 import { DEFAULT_WORKDIR } from '../docker/engine/docker-settings.js';
 import { limitFiles } from '../process/shell-prelude.js';
 import { AUTHORITY_IN_CONTAINER, type StartSpec } from '../runtime.js';
@@ -107,7 +109,7 @@ export class LocalInstallation {
     master: MasterAddress | undefined,
     signal: AbortSignal,
   ): Promise<readonly string[]> {
-    const { assignment, configuration } = desired;
+    const { assignment, configuration, secrets } = desired;
     // Await only when a lookup is needed. Otherwise the install must begin in the same turn of the event loop as its
     // round.
     const learning = master && this.#masterIp.learn(master.address, signal);
@@ -122,6 +124,8 @@ export class LocalInstallation {
       override: configuration.templateInstallationConfig.onTemplatePasteOverridePresentFiles,
       fileModifications: configuration.fileModifications,
       fileEdits: configuration.fileEdits,
+      secretFiles: configuration.secretFiles,
+      secrets,
       variables,
       owner,
       isContainer: configuration.runtime === DOCKER,
@@ -129,8 +133,9 @@ export class LocalInstallation {
     });
     const closed = owner === undefined ? null : await enterProblem(this.#options.runningDirectory, owner);
     const { command, environmentVariables, prepare = [], after = [] } = configuration;
+    const known = withSecrets(variables, secrets);
     const missing = (field: string, text: string): string[] =>
-      missingInText(text, variables).map((name) => `${field} asks for ${missingText(name, variables)}`);
+      missingInText(text, known).map((name) => `${field} asks for ${missingText(name, variables)}`);
     return [
       ...warnings,
       ...(closed === null ? [] : [closed]),
@@ -146,7 +151,8 @@ export class LocalInstallation {
   }
 
   launchSpec(desired: Desired, run: number, master: MasterAddress | undefined): StartSpec {
-    const { assignment, configuration } = desired;
+    const { assignment, configuration, secrets } = desired;
+    refuseWithout(desired);
     const variables = this.#variables(desired, master);
     const { command, environment: commandVariables } = substituteCommand(configuration.command, variables);
     const user = this.#options.users.userOf(configuration.runAs);
@@ -161,7 +167,7 @@ export class LocalInstallation {
       apiUrl: master === undefined ? '' : apiUrlOf(master),
       apiAuthority: isContainer && apiAuthority !== undefined ? AUTHORITY_IN_CONTAINER : apiAuthority,
       apiKey: assignment.apiKey,
-      variables,
+      variables: withSecrets(variables, secrets),
       commandVariables,
     });
     const call = callOf({ command, environment });
@@ -189,6 +195,7 @@ export class LocalInstallation {
         user === undefined
           ? configuration.properties
           : { dockerUser: `${user.uid}:${user.gid}`, ...configuration.properties },
+      hidden: hiddenValuesOf(desired),
       port: assignment.port,
       ports: assignment.ports,
       ...(apiAuthority !== undefined && { apiAuthority }),
@@ -271,6 +278,13 @@ export class LocalInstallation {
       },
     });
   }
+}
+
+/** Throws DRV_SECRET_MISSING for a start whose secrets were not read, such as after the loss of this node's key. */
+function refuseWithout({ configuration, secrets }: Desired): void {
+  const unread = [...secretsOf(configuration)].filter((name) => secrets?.has(name) !== true);
+  if (unread.length > 0)
+    throw new DroverError('DRV_SECRET_MISSING', `not read for this start: the secrets ${unread.join(', ')}`);
 }
 
 /**

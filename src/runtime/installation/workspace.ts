@@ -11,6 +11,7 @@ import { join } from 'node:path';
 import { isMissing, systemCodeOf, toWriteError } from '../../files/system-error.js';
 import { invalidRequest, messageOf, templateCorrupt, templateUnknown } from '../../model/errors.js';
 import type { FileEdit } from '../../model/fields/file-edit.js';
+import type { SecretFile } from '../../model/fields/secret.js';
 import { isInstanceId, type UserIds } from '../../model/names.js';
 import { attempt } from '../../model/plain/attempt.js';
 import type { ResolvedTemplate } from '../../model/template.js';
@@ -19,7 +20,7 @@ import type { TemplateCache } from '../../templates/transfer/cache.js';
 import type { PackThreads } from '../../templates/transfer/pack-threads.js';
 import { removeTree } from '../../templates/tree/remove-tree.js';
 import { syncTree } from '../../templates/tree/sync-tree.js';
-import type { Variables } from '../command/variables.js';
+import { type Variables, withSecrets } from '../command/variables.js';
 import { editFiles } from './file-edits/edit-files.js';
 import type { EditThread } from './file-edits/edit-thread.js';
 import { modifyFiles } from './file-modifications.js';
@@ -60,6 +61,10 @@ export interface PrepareRequest {
   readonly fileModifications: readonly string[];
   /** Values to set in files of the finished directory, whoever wrote them; default: none. */
   readonly fileEdits?: readonly FileEdit[] | undefined;
+  /** Files to write with the values of secrets; default: none. */
+  readonly secretFiles?: readonly SecretFile[] | undefined;
+  /** The values of secrets, for both; default: none. */
+  readonly secrets?: ReadonlyMap<string, string> | undefined;
   readonly variables: Variables;
   /** The instance's user, who gets the directory and all its files; absent: Drover's own user. */
   readonly owner?: UserIds | undefined;
@@ -119,7 +124,9 @@ export class Workspaces {
   async prepare(request: PrepareRequest): Promise<readonly string[]> {
     const warnings = await this.#install(request);
     const directory = this.#directoryOf(request.instanceId);
-    await editFiles(this.#editThread, { ...request, edits: request.fileEdits ?? [], directory });
+    const edits = [...(request.fileEdits ?? []), ...(request.secretFiles ?? [])];
+    const variables = withSecrets(request.variables, request.secrets);
+    await editFiles(this.#editThread, { ...request, edits, variables, directory });
     return warnings;
   }
 

@@ -27,6 +27,7 @@ const REQUESTS: { readonly [T in OwnerRequest['type']]: Check<Extract<OwnerReque
     command: isText,
     workingDirectory: isText,
     environment: mapOf(isText),
+    hidden: orNone(listOf(isText)),
     controlGroups: orNone(listOf(isText)),
     log: isLog,
   }),

@@ -150,7 +150,7 @@ export class KeptRuntime extends RunEvents implements Runtime {
   }
 
   async #start(spec: StartSpec): Promise<ProcessIdentity> {
-    const { instanceId, run, command, workingDirectory, controlGroups } = spec;
+    const { instanceId, run, command, workingDirectory, hidden = [], controlGroups } = spec;
     const { logsDirectory, segmentBytes, segments } = this.#options;
     const { process: started } = await this.#owner().request({
       type: 'start',
@@ -159,6 +159,7 @@ export class KeptRuntime extends RunEvents implements Runtime {
       command,
       workingDirectory,
       environment: { ...spec.environment, [MARK_VARIABLE]: formatMark(this.#options.rootId, spec, this.key) },
+      ...(hidden.length > 0 && { hidden }),
       ...(controlGroups !== undefined && { controlGroups }),
       log: { directory: join(logsDirectory, instanceId), segmentBytes, segments },
     });

@@ -41,6 +41,8 @@ export interface StartRequest extends OwnerRun {
   readonly command: string;
   readonly workingDirectory: string;
   readonly environment: Readonly<Record<string, string>>;
+  /** The values that are covered in the log. Absent: none. */
+  readonly hidden?: readonly string[];
   /** Directories of control groups to join. */
   readonly controlGroups?: readonly string[];
   readonly log: { readonly directory: string; readonly segmentBytes: number; readonly segments: number };

@@ -13,8 +13,9 @@ const TICKS_PER_SECOND = 100;
 const MS_PER_TICK = 1000 / TICKS_PER_SECOND;
 
 /** Opens the log for a new run, at the start of a line. Throws an Error for the operator. */
-export function openLog(log: StartRequest['log']): SegmentWriter {
+export function openLog(log: StartRequest['log'], hidden: readonly string[] = []): SegmentWriter {
   const writer = new SegmentWriter(log.directory, log);
+  writer.hide(hidden);
   try {
     writer.open();
     // The former run may have ended in the middle of a line. End that line, so that this run's output begins on its

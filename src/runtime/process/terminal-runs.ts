@@ -38,7 +38,7 @@ export class TerminalRuns implements RunSource {
   start(request: StartRequest, events: RunEvents): OwnedRun {
     clearTimeout(this.#timer);
     checkDirectory(request.workingDirectory);
-    const log = openLog(request.log);
+    const log = openLog(request.log, request.hidden);
     try {
       const terminal = this.#takeTerminal();
       const run = new OwnedRun(request, log, terminal);

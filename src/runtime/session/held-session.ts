@@ -3,9 +3,12 @@
  * exit is kept on disk until a daemon acknowledges it. Everything that a new owner needs stands in the run's directory.
  */
 import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import { isDiskClosed } from '../../files/system-error.js';
 import type { SegmentWriter } from '../../logs/segment-writer.js';
+import { ValueMask } from '../../logs/value-mask.js';
+import { attempt } from '../../model/plain/attempt.js';
 import type { HeldRun, View, Viewer } from '../owner/held-run.js';
 import type { OwnerExit, OwnerHeld, StartRequest } from '../owner/protocol.js';
 import { checkDirectory, openLog, openLogAgain, toOwnerExit } from '../owner/run-start.js';
@@ -15,7 +18,7 @@ import { SessionTerminal } from './input/session-terminal.js';
 import { OutputPump, SpoolRotation } from './output-pump.js';
 import type { OutputPlace, RunDirectory, RunRecord } from './run-directory.js';
 import { RunDirectoryWatch } from './run-directory-watch.js';
-import { endMark, findEnd, sessionCall } from './session-prelude.js';
+import { endMark, findEnd, hiddenIn, sessionCall } from './session-prelude.js';
 import { SessionProcesses } from './session-processes.js';
 import { untilBegun, untilWindowKept } from './session-start.js';
 import type { SessionExit, SpoolEnd } from './session-tool.js';
@@ -35,6 +38,8 @@ export interface SessionServices extends Omit<SessionsOptions, 'directory'> {
   /** Scratch memory for reads, shared by all sessions. */
   readonly buffer: Buffer;
   readonly onExit: (session: HeldSession) => void;
+  /** The values that are covered in the log of this session; null: they are lost. Absent: none. */
+  readonly hidden?: readonly string[] | null | undefined;
 }
 
 export class HeldSession implements HeldRun {
@@ -42,6 +47,7 @@ export class HeldSession implements HeldRun {
   readonly run: number;
   readonly #directory: RunDirectory;
   readonly #record: RunRecord;
+  readonly #mask: ValueMask;
   readonly #services: SessionServices;
   readonly #input: LiteralInput;
   readonly #inputQueue: InputQueue;
@@ -80,9 +86,9 @@ export class HeldSession implements HeldRun {
   ): Promise<HeldSession> {
     const { tool } = services;
     const nonce = randomBytes(8).toString('hex');
-    const record = { bootId: services.bootId, nonce, log: request.log };
+    const record = { bootId: services.bootId, nonce, log: request.log, hides: request.hidden !== undefined };
     await directory.create(record);
-    const session = new HeldSession(directory, record, services);
+    const session = new HeldSession(directory, record, { ...services, hidden: request.hidden });
     try {
       const { controlGroups = [], workingDirectory } = request;
       const place = { name: directory.name, directory: directory.directory };
@@ -107,7 +113,8 @@ export class HeldSession implements HeldRun {
       await directory.remove();
       return undefined;
     }
-    const session = new HeldSession(directory, record, services);
+    const hidden = record.hides === true ? hiddenOf(directory) : [];
+    const session = new HeldSession(directory, record, { ...services, hidden });
     if (exit !== undefined) session.#takeUpEnded(exit);
     else if (place !== undefined) session.#goOn(place);
     else if (!(await session.#hasBegunAfterAll())) {
@@ -122,6 +129,7 @@ export class HeldSession implements HeldRun {
     this.run = directory.run;
     this.#directory = directory;
     this.#record = record;
+    this.#mask = new ValueMask(services.hidden === undefined ? [] : services.hidden);
     this.#services = services;
     this.#input = new LiteralInput({
       tool: services.tool,
@@ -278,7 +286,8 @@ export class HeldSession implements HeldRun {
 
   #pumpOptions(log: SegmentWriter, place: OutputPlace) {
     const logDirectory = this.#record.log.directory;
-    return { directory: this.#directory, log, logDirectory, place, buffer: this.#services.buffer };
+    const { buffer } = this.#services;
+    return { directory: this.#directory, log, logDirectory, place, mask: this.#mask, buffer };
   }
 
   #wake(): void {
@@ -372,6 +381,12 @@ export class HeldSession implements HeldRun {
   #readProcesses(): SessionProcesses {
     return new SessionProcesses(this.#directory.processes, !this.#isOfEarlierBoot);
   }
+}
+
+/** The values that an earlier owner covered: the session's shell has them while it lives. Null: they are lost. */
+function hiddenOf({ processes }: RunDirectory): readonly string[] | null {
+  const { pid } = processes?.shell ?? {};
+  return hiddenIn(attempt(() => readFileSync(`/proc/${pid}/environ`, 'utf8'), ''));
 }
 
 const SIGHUP = 1;

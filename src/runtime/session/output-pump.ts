@@ -5,6 +5,7 @@
  * something.
  */
 import { bytesAfter, type SegmentWriter } from '../../logs/segment-writer.js';
+import type { ValueMask } from '../../logs/value-mask.js';
 import type { OutputSpan } from '../../model/run/past-exit.js';
 import type { OutputPlace, RunDirectory } from './run-directory.js';
 import type { SessionTool, SpoolEnd } from './session-tool.js';
@@ -17,6 +18,8 @@ export interface OutputPumpOptions {
   readonly logDirectory: string;
   /** The places in spool and log at which to begin. */
   readonly place: OutputPlace;
+  /** Covers the values of secrets, in the spool too. */
+  readonly mask?: ValueMask;
   /** Scratch memory for reads, shared by all pumps. */
   readonly buffer: Buffer;
 }
@@ -127,7 +130,8 @@ export class OutputPump {
 
   #move(bytes: Buffer): void {
     if (bytes.length === 0) return;
-    const { log } = this.#options;
+    const { log, mask } = this.#options;
+    if (mask?.cover(bytes) === true) this.#spool.overwrite(bytes);
     const before = log.position?.segment;
     const { file } = this.#spool.place;
     const isExact = log.write(withoutReturns(bytes));

@@ -27,6 +27,8 @@ export interface RunRecord {
   /** A secret of the session's shell: see `endMark` in session-prelude.ts. */
   readonly nonce: string;
   readonly log: StartRequest['log'];
+  /** True when values are covered in the log. */
+  readonly hides?: boolean | undefined;
   /** The inode of the run's directory. A copied root has another one: its copied runs are those of the original. */
   readonly inode?: number | undefined;
 }
@@ -49,7 +51,13 @@ export interface OutputPlace {
 
 const NAME = /^([a-z0-9]{6})\.(\d+)$/;
 
-const isRecord = fields<RunRecord>({ bootId: isText, nonce: isText, log: isLog, inode: orNone(isNumber) });
+const isRecord = fields<RunRecord>({
+  bootId: isText,
+  nonce: isText,
+  log: isLog,
+  hides: orNone((value) => typeof value === 'boolean'),
+  inode: orNone(isNumber),
+});
 const isLogPlace = fields<LogPlace>({ segment: isNumber, offset: isNumber });
 const isPlace = fields<OutputPlace>({
   spool: fields<SpoolPlace>({ file: isNumber, offset: isNumber }),

@@ -17,15 +17,22 @@ import type { ProgramCall, SessionExit, SpoolEnd } from './session-tool.js';
 /** A size so wide that programs which ask for the width do not wrap their lines. */
 const SIZE = 'cols 512 rows 50';
 const PREFIX = 'DROVER_SESSION_';
+const HIDDEN = `${PREFIX}HIDDEN`;
+/** A variable may have 128 KiB. Longer texts are not kept: a next owner then covers all output. */
+const MOST_HIDDEN_CHARS = 30_000;
 /** The variables that the session's shell adds by itself: `cd` exports OLDPWD. */
 const ADDED_BY_SHELL = ['OLDPWD'];
-const OWN = ['DIRECTORY', 'WORK', 'MARK', 'NONCE', 'STAT', 'CODE', 'KIND'].map((name) => PREFIX + name);
+const OWN = ['DIRECTORY', 'WORK', 'MARK', 'NONCE', 'HIDDEN', 'STAT', 'CODE', 'KIND'].map(
+  (name) => PREFIX + name,
+);
 /** All signals that a stop may send. The shell survives them, to report how the program took them. */
 const SIGNALS = 'HUP INT QUIT ABRT ALRM PIPE TERM USR1 USR2 VTALRM XCPU XFSZ';
 
 interface PreludeOptions extends OrderOptions {
   /** The run's directory. */
   readonly directory: string;
+  /** The values that are covered in the log. */
+  readonly hidden?: readonly string[];
   /** A secret of the session's shell: see `endMark`. */
   readonly nonce: string;
   /** The variables that the multiplexer sets. */
@@ -37,6 +44,7 @@ interface PreludeOptions extends OrderOptions {
 /** The program that a multiplexer runs, with its parameters and environment. */
 export function sessionCall(options: PreludeOptions): ProgramCall {
   const { [MARK_VARIABLE]: mark = '', ...environment } = { TERM: 'xterm-256color', ...options.environment };
+  const hidden = (options.hidden ?? []).join('\n');
   const kept = keptVariables(environment, [...options.variables, ...ADDED_BY_SHELL]);
   return {
     file: '/bin/sh',
@@ -54,8 +62,17 @@ export function sessionCall(options: PreludeOptions): ProgramCall {
       [`${PREFIX}WORK`]: options.workingDirectory,
       [`${PREFIX}MARK`]: mark,
       [`${PREFIX}NONCE`]: options.nonce,
+      // Kept in the memory of the session's shell for a next owner.
+      [HIDDEN]: hidden.length > MOST_HIDDEN_CHARS ? '' : hidden,
     },
   };
+}
+
+/** The values to cover, of the environment of a session's shell; null: it has none. */
+export function hiddenIn(environment: string): readonly string[] | null {
+  const variable = environment.split('\0').find((one) => one.startsWith(`${HIDDEN}=`));
+  const text = variable?.slice(HIDDEN.length + 1) ?? '';
+  return text === '' ? null : text.split('\n');
 }
 
 /**

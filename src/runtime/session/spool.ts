@@ -2,7 +2,7 @@
  * Reads a run's numbered spool files, to which the tool appends, in order. The place moves only when it is told to, and
  * finished files are deleted. A file is finished when the next file exists.
  */
-import { closeSync, existsSync, fstatSync, openSync, readSync, rmSync } from 'node:fs';
+import { closeSync, existsSync, fstatSync, openSync, readSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { isInPlace } from '../../files/in-place.js';
 import { attempt } from '../../model/plain/attempt.js';
@@ -53,6 +53,17 @@ export class Spool {
       // file.
       length += this.#readFrom(file, offset + seen, buffer.subarray(length));
     }
+  }
+
+  /** Writes `bytes` over as many bytes at the place, as far as they stand in the current file. */
+  overwrite(bytes: Uint8Array): void {
+    const { file, offset } = this.#place;
+    const room = Math.min(this.fileBytes - offset, bytes.length);
+    attempt(() => {
+      const fd = openSync(this.#pathOf(file), 'r+');
+      writeSync(fd, bytes, 0, room, offset);
+      closeSync(fd);
+    });
   }
 
   /** Moves the place over `bytes`, even if they were not read. */

@@ -56,6 +56,7 @@ READ GET /rollouts filtered
 READ GET /rollouts/:name configuration
 READ GET /schedules filtered
 READ GET /schemas/configuration.json filtered
+READ GET /secrets -
 READ GET /sessions filtered
 READ GET /templates -
 READ GET /templates/:group/:name -
@@ -114,6 +115,8 @@ CONFIGURE POST /configurations/:name/reset new-configuration
 CONFIGURE POST /configurations/batch filtered
 ALL POST /extensions/commands/:command -
 ALL POST /keys -
+SECRETS PUT /secrets/:name -
+SECRETS DELETE /secrets/:name -
 ALL POST /node/reload -
 ALL POST /node/stop -
 CONFIGURE POST /templates/:group/:name/files/* -

@@ -10,8 +10,10 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { inspect } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { FileEdit } from '../../../src/model/fields/file-edit.js';
+import type { SecretFile } from '../../../src/model/fields/secret.js';
 import type { ResolvedTemplate } from '../../../src/model/template.js';
 import { EditThread } from '../../../src/runtime/installation/file-edits/edit-thread.js';
 import { Workspaces } from '../../../src/runtime/installation/workspace.js';
@@ -73,9 +75,11 @@ interface Start {
   readonly port?: number;
   readonly edits?: readonly FileEdit[];
   readonly owner?: { readonly uid: number; readonly gid: number };
+  readonly secretFiles?: readonly SecretFile[];
+  readonly secrets?: ReadonlyMap<string, string>;
 }
 
-function start({ templates = [], keep = true, port = 25565, edits = [PORT], owner }: Start = {}) {
+function start({ templates = [], keep = true, port = 25565, edits = [PORT], owner, ...more }: Start = {}) {
   return workspaces.prepare({
     instanceId: ID,
     templates,
@@ -85,6 +89,7 @@ function start({ templates = [], keep = true, port = 25565, edits = [PORT], owne
     fileEdits: edits,
     variables: new Map([['PORT', String(port)]]),
     owner,
+    ...more,
     signal: forever,
   });
 }
@@ -128,6 +133,66 @@ describe('a kept directory', () => {
     await start({ port: 7 });
     expect(lstatSync(join(directory, 'server.properties')).mode & 0o777).toBe(0o640);
     expect(readdirSync(directory)).toEqual(['server.properties']);
+  });
+});
+
+describe('a value of a secret', () => {
+  const edit = (format: FileEdit['format']): FileEdit => ({
+    path: 'app.conf',
+    format,
+    set: { password: '%SECRET:db%' },
+  });
+  const withSecret = (edits: readonly FileEdit[], secretFiles: readonly SecretFile[] = []) =>
+    start({ edits, secretFiles, secrets: new Map([['db', 'canary-now']]) });
+  const mode = (file: string): number => lstatSync(join(directory, file)).mode & 0o777;
+
+  it('makes a new file that only its user reads, and keeps the mode of one that was there', async () => {
+    await withSecret([edit('ini')], [{ secret: 'db', path: 'a/key', mode: '0440' }]);
+    expect([mode('app.conf'), mode('a/key')]).toEqual([0o600, 0o440]);
+    chmodSync(join(directory, 'app.conf'), 0o640);
+    writeFileSync(join(directory, 'app.conf'), 'password=old\n');
+    chmodSync(join(directory, 'a/key'), 0o666);
+    await withSecret([edit('ini')], [{ secret: 'db', path: 'a/key', mode: '0440' }]);
+    expect([mode('app.conf'), mode('a/key')]).toEqual([0o640, 0o440]);
+    expect(readFileSync(join(directory, 'a/key'), 'utf8')).toBe('canary-now');
+  });
+
+  it.each([
+    ['yaml', 'password: *canary-before\n', 'all of it'],
+    ['yaml', 'a: 1\npassword: |canary-before\n', 'line 2, column 12'],
+    ['json', '{"canary-before": 1, "canary-before": 2}', 'line 1, column 22'],
+  ] as const)(
+    'is not in the error for a broken %s file, and neither is one of before',
+    async (format, text, place) => {
+      await start({ edits: [] });
+      writeFileSync(join(directory, 'app.conf'), text);
+      const error: unknown = await withSecret([edit(format)]).catch((thrown: unknown) => thrown);
+      expect(inspect(error, { depth: 9 })).not.toContain('canary');
+      expect(error).toMatchObject({
+        message: `fileEdits: app.conf: it cannot be set as ${format} (${place}); why is not said, because it may hold a secret`,
+      });
+    },
+  );
+
+  it('of several lines is refused by name where the format has one line', async () => {
+    const secrets = new Map([['db', 'canary\nnow']]);
+    const error: unknown = await start({ edits: [edit('ini')], secrets }).catch((thrown: unknown) => thrown);
+    expect(inspect(error, { depth: 9 })).toContain('password: the value has a line break');
+    expect(inspect(error, { depth: 9 })).not.toContain('canary');
+  });
+
+  it('follows no link, in the name of its file or on the way to it', async () => {
+    const outside = join(root, 'outside');
+    mkdirSync(outside);
+    writeFileSync(join(outside, 'key'), 'mine');
+    await start({ edits: [] });
+    symlinkSync(outside, join(directory, 'a'));
+    symlinkSync(join(outside, 'key'), join(directory, 'key'));
+    await withSecret([], [{ secret: 'db', path: 'key', mode: '0400' }]).catch(() => undefined);
+    await expect(withSecret([], [{ secret: 'db', path: 'a/key', mode: '0400' }])).rejects.toThrow(
+      'secretFiles: a/key',
+    );
+    expect([readdirSync(outside), readFileSync(join(outside, 'key'), 'utf8')]).toEqual([['key'], 'mine']);
   });
 });
 

@@ -5,6 +5,7 @@ import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { DesiredCopy } from '../../../src/node/desired-copy.js';
 import { HandleBook } from '../../../src/node/handle-book.js';
+import { NodeSecrets } from '../../../src/node/node-secrets.js';
 import { WriteBehind } from '../../../src/node/write-behind.js';
 import { PREFIX } from '../../../src/store/keys.js';
 import { inSteps } from '../../../src/store/transaction.js';
@@ -54,7 +55,7 @@ describe.each(SETS)('the records of %s', (set) => {
     const lines: string[] = [];
     const logger = pino({ level: 'warn' }, { write: (line: string) => lines.push(line) });
     const disk = new WriteBehind({ store, clock, logger });
-    const desired = new DesiredCopy(disk);
+    const desired = new DesiredCopy(disk, new NodeSecrets(disk));
     const handles = new HandleBook(disk);
     await desired.load();
     await handles.load(clock);

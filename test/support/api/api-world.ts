@@ -19,6 +19,7 @@ import { type InstanceStreams, logNodeOf } from '../../../src/channel/services/i
 import type { InstanceTerminals } from '../../../src/channel/services/instance-terminals.js';
 import { NO_LOG } from '../../../src/channel/services/log-ranges.js';
 import type { ApiCertificate } from '../../../src/channel/trust/api-certificate.js';
+import { generateClusterKey, sealingWith } from '../../../src/channel/trust/cluster-key.js';
 import { JoinTokens } from '../../../src/channel/trust/join-tokens.js';
 import { validateConfiguration } from '../../../src/configuration-files/parse.js';
 import { Explainer } from '../../../src/explain/explainer.js';
@@ -44,6 +45,7 @@ import { configurationOverridesSchema } from '../../../src/model/configuration-o
 import { DroverError } from '../../../src/model/errors.js';
 import { eventRecordSchema } from '../../../src/model/event.js';
 import { exitRecordSchema } from '../../../src/model/exit-record.js';
+import { secretRecordSchema } from '../../../src/model/fields/secret.js';
 import {
   type InstanceRecord,
   instanceOf,
@@ -67,6 +69,7 @@ import type { StateReport } from '../../../src/state/instance-changes.js';
 import { InstanceCounts } from '../../../src/state/instance-counts.js';
 import { NodeWriter } from '../../../src/state/node-writes.js';
 import { RolloutWriter } from '../../../src/state/rollout-writes.js';
+import { Secrets } from '../../../src/state/secrets.js';
 import {
   apiKeyKey,
   configurationKey,
@@ -125,6 +128,7 @@ class RecordedAudit implements AuditTrail {
 }
 
 /** A path without a file: these tests write no admin key. */
+const SEALING = sealingWith(generateClusterKey());
 const NO_FILE = '/nonexistent/admin.key';
 
 export class ApiWorld {
@@ -195,6 +199,11 @@ export class ApiWorld {
     store: this.store,
     prefix: PREFIX.exits,
     decode: (value) => exitRecordSchema.parse(value),
+  });
+  readonly programSecrets = new Mirror({
+    store: this.store,
+    prefix: PREFIX.programSecrets,
+    decode: (value) => secretRecordSchema.parse(value),
   });
   readonly #revisions = new Mirror({
     store: this.store,
@@ -443,7 +452,7 @@ export class ApiWorld {
   #mirrors(): Pick<Mirror<unknown>, 'start' | 'stop'>[] {
     const { instances, configurations, keys, sessions, overrides, rollouts, events, exits } = this;
     const records = [instances, configurations, keys, sessions, overrides, rollouts, events, exits];
-    return [...records, this.timetables, this.#revisions, this.#nodes];
+    return [...records, this.programSecrets, this.timetables, this.#revisions, this.#nodes];
   }
 
   #dependencies(
@@ -461,6 +470,7 @@ export class ApiWorld {
       events: this.events,
       exits: this.exits,
       exitsByInstance: this.#exitsByInstance,
+      programSecrets: this.programSecrets,
       webhooks: () => [],
       instances: this.instances,
       instanceRevisions: this.#instanceRevisions,
@@ -535,6 +545,12 @@ export class ApiWorld {
         textOfBroken: async () => undefined,
       },
       nodeWrites: this.#nodeWrites(),
+      secrets: new Secrets({
+        ...this,
+        revisions: this.#revisions,
+        logger: pino({ level: 'silent' }),
+        sealing: async () => SEALING,
+      }),
       keyWrites: this.keyWrites,
       sessionWrites: this.sessionWrites,
       joinTokens: new JoinTokens({

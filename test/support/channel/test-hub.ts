@@ -11,6 +11,9 @@ import type { FakeClock } from '../fake-clock.js';
 
 export const MASTER = { nodeId: 'master', address: '10.0.0.1', port: 6000, apiPort: 7000 };
 
+/** Secrets of a state that has none. */
+export const NO_SECRETS = { versionsFor: () => undefined, open: async () => undefined };
+
 const silent = pino({ level: 'silent' });
 
 /** A hub that is not started. */
@@ -25,6 +28,7 @@ export function hubOver(state: MasterState, clock: FakeClock, options: Partial<H
       templateDigest: async () => null,
       templateNews: () => undefined,
       issueInstanceToken: () => 'token',
+      secrets: NO_SECRETS,
     },
     intake: intakeOver(state, clock),
     beats: new BeatBook(clock),

@@ -14,6 +14,7 @@ const TABLES = [
   ['configuration.md', '"strategy": "rolling", "maxSurge": 1,', ['update.']],
   ['starts.md', '| field of `fileEdits` |', ['fileEdits.']],
   ['starts.md', '| field of `prepare` and `after` |', ['prepare.', 'after.']],
+  ['secrets.md', '| field of `secretFiles` |', ['secretFiles.']],
   ['starts.md', '| field of `limits` |', ['limits.']],
   ['jobs.md', '| field of `job` |', ['job.']],
   ['configuration.md', '| field of `waitsFor` |', ['waitsFor.']],

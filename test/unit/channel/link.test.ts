@@ -154,7 +154,17 @@ describe('the link of a wrapper', () => {
     expect(last().heard[0]).toEqual({
       ...HELLO,
       runtimes: [{ key: 'process', available: true, version: null, reason: null }],
-      knows: ['fileEdits', 'prepare', 'after', 'limits', 'liveness', 'ports', 'sharePort', 'job'],
+      knows: [
+        'fileEdits',
+        'secretFiles',
+        'prepare',
+        'after',
+        'limits',
+        'liveness',
+        'ports',
+        'sharePort',
+        'job',
+      ],
     });
     expect(welcomed).toEqual(['master']);
   });

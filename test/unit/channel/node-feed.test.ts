@@ -11,6 +11,7 @@ import { MasterState } from '../../../src/state/master-state.js';
 import { instanceKey, revisionKey } from '../../../src/store/keys.js';
 import type { Operation } from '../../../src/store/store.js';
 import { inSteps } from '../../../src/store/transaction.js';
+import { NO_SECRETS } from '../../support/channel/test-hub.js';
 import { configurationOf, instanceRecord, placedOn } from '../../support/control-plane/records.js';
 import { FakeClock } from '../../support/fake-clock.js';
 import { MemoryStore } from '../../support/store/memory-store.js';
@@ -65,6 +66,7 @@ describe('the feed of a node', () => {
         templateDigest: (group, name) => digestOf(`${group}/${name}`),
         templateNews: (group, name) => news.get(`${group}/${name}`),
         issueInstanceToken: (id, createdAt) => `token of ${id} ${createdAt}`,
+        secrets: NO_SECRETS,
       },
     });
     state.instances.onChange((id) => feed.touch(id));
@@ -129,6 +131,7 @@ describe('the feed of a node', () => {
           templateDigest: (group, name) => digestOf(`${group}/${name}`),
           templateNews: (group, name) => news.get(`${group}/${name}`),
           issueInstanceToken: (id, createdAt) => `token of ${id} ${createdAt}`,
+          secrets: NO_SECRETS,
         },
       });
       feed.start();

@@ -30,6 +30,7 @@ function factsOf(fields: Partial<InstallerFacts>): InstallerFacts {
     desired: desired(),
     handle: handle(),
     isNodeStopping: false,
+    missingSecrets: [],
     missingDigests: [],
     isLastInstallCached: true,
     isMasterConnected: true,
@@ -48,7 +49,8 @@ function decide(fields: Partial<InstallerFacts>): string[] {
   const { steps, recheckInMs } = plan(factsOf(fields), NOW);
   const said = steps.map((step) => {
     if (step.do === 'fetch') return `fetch ${step.digest}`;
-    if (step.do === 'note-missing') return `note missing ${step.templates.join(' ')}`;
+    if (step.do === 'note-missing')
+      return `note ${step.reason}: ${[...new Set(step.message.match(/games\/\w+/g))].join(' ')}`;
     if (step.do !== 'install' || step.behind === null) return step.do;
     return `install ${step.templates.map(({ digest }) => digest).join(' ')}: ${step.behind}`;
   });
@@ -108,10 +110,10 @@ describe('the plan of the template installer', () => {
       hinderedBy({ reason: 'template-missing', message: missingMessage(templates), busyPort: null });
 
     it('says so once, and again when others are missing', () => {
-      expect(decide({ desired: wanted })).toEqual(['note missing games/a games/c']);
+      expect(decide({ desired: wanted })).toEqual(['note template-missing: games/a games/c']);
       expect(decide({ desired: wanted, handle: noted(['games/a', 'games/c']) })).toEqual([]);
       expect(decide({ desired: wanted, handle: noted(['games/a']) })).toEqual([
-        'note missing games/a games/c',
+        'note template-missing: games/a games/c',
       ]);
     });
 
@@ -128,13 +130,28 @@ describe('the plan of the template installer', () => {
       const known = hinderedBy({ reason: 'template-missing', message, busyPort: null });
       expect(decide({ desired: told('storage main has no template games/b'), handle: known })).toEqual([]);
       expect(decide({ desired: told('it is being downloaded'), handle: known })).toEqual([
-        'note missing games/a games/b',
+        'note template-missing: games/a',
       ]);
+    });
+
+    it('waits for secrets first, without a delay, and starts when they are there', () => {
+      const missingSecrets = ['there is no secret db'];
+      const { steps } = plan(factsOf({ desired: wanted, missingSecrets }), NOW);
+      expect(steps).toEqual([
+        { do: 'note-missing', reason: 'secret-missing', message: 'there is no secret db' },
+      ]);
+      const known = hinderedBy({
+        reason: 'secret-missing',
+        message: 'there is no secret db',
+        busyPort: null,
+      });
+      expect(decide({ missingSecrets, handle: known })).toEqual([]);
+      expect(decide({ handle: known })).toEqual(['install']);
     });
 
     it('fetches nothing before all are there, and then does not wait', () => {
       expect(decide({ desired: wanted, missingDigests: ['digest-b'] })).toEqual([
-        'note missing games/a games/c',
+        'note template-missing: games/a games/c',
       ]);
       const late = hinderedBy(nextStartOf(noted(['games/a'])).problem, 9000);
       expect(decide({ desired: desired({ templates: [template('a')] }), handle: late })).toEqual(['install']);
@@ -156,7 +173,7 @@ describe('the plan of the template installer', () => {
     const message =
       'template games/a cannot be fetched: the master is not connected; Drover fetches it when the connection is back';
     const noted = hinderedBy({ reason: 'template-missing', message, busyPort: null });
-    expect(decide(away)).toEqual(['note missing games/a']);
+    expect(decide(away)).toEqual(['note template-missing: games/a']);
     expect(decide({ ...away, handle: noted })).toEqual([]);
     expect(decide({ ...away, handle: noted, isMasterConnected: true })).toEqual(['fetch digest-a']);
     expect(decide({ ...away, missingDigests: [] })).toEqual(['install']);
@@ -213,13 +230,13 @@ describe('the plan of the template installer', () => {
     });
 
     it('does not wait for a look of the master at a newer tree, which a restart that was asked for does', () => {
-      const problem = 'it is being compared';
+      const problem = 'games/b is being compared';
       const looked = desired({ templates: [template('a', 'old-a'), { ...template('b'), problem }] });
       expect(decide({ desired: looked, handle: ended })).toEqual(['install']);
       const asked = { ...ended, installed: { ...last, restartToken: -1 } };
-      expect(decide({ desired: looked, handle: asked })).toEqual(['note missing games/b']);
+      expect(decide({ desired: looked, handle: asked })).toEqual(['note template-missing: games/b']);
       expect(decide({ desired: looked, handle: { ...ended, installed: null } })).toEqual([
-        'note missing games/b',
+        'note template-missing: games/b',
       ]);
     });
   });

@@ -39,6 +39,8 @@ const OTHER: { readonly [Field in keyof Required<Input>]: NonNullable<Input[Fiel
   templateInstallationConfig: { allInGroups: ['seven'] },
   fileModifications: ['seven.txt'],
   fileEdits: [{ path: 'seven.ini', format: 'ini', set: { seven: 7 } }],
+  secretFiles: [{ secret: 'seven', path: 'seven.key' }],
+  maskSecrets: false,
   prepare: [{ command: 'seven' }],
   after: [{ command: 'seven' }],
   properties: { SEVEN: '7' },

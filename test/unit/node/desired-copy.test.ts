@@ -3,6 +3,7 @@ import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Assignment, MessageOf } from '../../../src/channel/protocol/messages.js';
 import { DesiredCopy } from '../../../src/node/desired-copy.js';
+import { NodeSecrets } from '../../../src/node/node-secrets.js';
 import { WriteBehind } from '../../../src/node/write-behind.js';
 import { FlakyStore } from '../../support/control-plane/flaky-store.js';
 import { configurationOf } from '../../support/control-plane/records.js';
@@ -43,7 +44,7 @@ describe('the desired copy', () => {
   async function open(): Promise<DesiredCopy> {
     const logger = pino({ level: 'silent' });
     disk = new WriteBehind({ store, clock, logger });
-    const opened = new DesiredCopy(disk);
+    const opened = new DesiredCopy(disk, new NodeSecrets(disk));
     await opened.load();
     changed = [];
     opened.onChange((id) => changed.push(id));

@@ -13,7 +13,8 @@ describe('the executable', () => {
 
   /** What is wrong with a line that begins with `drover`; undefined: nothing. */
   function faultOf(line: string): string | undefined {
-    const [, ...words] = line.split(/\s+/);
+    // Behind -- stand words of another program.
+    const [, ...words] = line.replace(/ -- .*$/, '').split(/\s+/);
     // Options that may stand before the command have a value.
     while (program.options.some(({ long, required }) => required && long === words[0])) words.splice(0, 2);
     if (words[0]?.startsWith('-')) return ['--help', '--version'].includes(words[0]) ? undefined : line;

@@ -16,7 +16,7 @@ interface Rule {
 
 const RULES: readonly Rule[] = [
   {
-    what: 'starts a process: only owners, session tools, git, the program that locks files, the key command of a context and the editor of a person are started, by argument arrays',
+    what: 'starts a process: only owners, session tools, git, the program that locks files, the key command of a context, the commands of secrets and the editor of a person are started, by argument arrays',
     pattern: /from '(?:node:)?child_process'|require\(['"](?:node:)?child_process/,
     except: [
       'src/client/configurations/editor.ts',
@@ -24,6 +24,7 @@ const RULES: readonly Rule[] = [
       'src/client/ui/open-browser.ts',
       'src/files/lock-open-file.ts',
       'src/git/git-program.ts',
+      'src/node/node-secrets.ts',
       'src/runtime/owner/owner-launch.ts',
       'src/runtime/session/screen/screen-tool.ts',
       'src/runtime/session/input/session-terminal.ts',

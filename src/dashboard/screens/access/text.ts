@@ -34,6 +34,7 @@ export const text = {
     READ: 'Sees everything, also the environments in configurations. Changes nothing.',
     PLAN: 'What READ may, and dry runs.',
     CONFIGURE: 'What OPERATE may, and write configurations and templates. For CI.',
+    SECRETS: 'What CONFIGURE may, and set and remove secrets. Nobody reads one back.',
     OPERATE: 'What READ may; starts, stops, creates and deletes instances, and types into them.',
     ALL: 'Everything, without a limit. It can create other keys.',
     PUBLIC: 'Only what is open to everybody, and all metrics.',

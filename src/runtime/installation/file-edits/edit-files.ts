@@ -8,8 +8,9 @@ import { basename, dirname } from 'node:path';
 import { removeUnfinishedWrites, replaceFile } from '../../../files/replace-file.js';
 import { hasFileCode, isMissing } from '../../../files/system-error.js';
 import { whileOpen } from '../../../files/while-open.js';
-import { DroverError } from '../../../model/errors.js';
+import { DroverError, messageOf } from '../../../model/errors.js';
 import type { FileEdit } from '../../../model/fields/file-edit.js';
+import { SECRET_VARIABLE, type SecretFile, secretsIn } from '../../../model/fields/secret.js';
 import type { UserIds } from '../../../model/names.js';
 import { publicMessage } from '../../../model/public-message.js';
 import { DirectoryPath } from '../../../templates/tree/directory-path.js';
@@ -26,7 +27,7 @@ const MISSING = 'there is no such file, and one in this format is not made: brin
 interface EditRequest {
   /** The working directory. */
   readonly directory: string;
-  readonly edits: readonly FileEdit[];
+  readonly edits: readonly (FileEdit | SecretFile)[];
   readonly variables: Variables;
   /** The user who gets new files; absent: Drover's own user. */
   readonly owner?: UserIds | undefined;
@@ -43,42 +44,69 @@ export async function editFiles(thread: Pick<EditThread, 'edit'>, request: EditR
       await editFile(thread, request, edit);
     } catch (cause) {
       request.signal.throwIfAborted();
-      throw new DroverError('DRV_FILE_EDIT_FAILED', `fileEdits: ${edit.path}: ${publicMessage(cause)}`, {
-        cause,
-      });
+      const field = 'mode' in edit ? 'secretFiles' : 'fileEdits';
+      const text = `${field}: ${edit.path}: ${publicMessage(cause)}`;
+      throw new DroverError('DRV_FILE_EDIT_FAILED', text, { cause });
     }
 }
 
 async function editFile(
   thread: Pick<EditThread, 'edit'>,
   { directory, variables, owner, signal }: EditRequest,
-  { path, format, set }: FileEdit,
+  edit: FileEdit | SecretFile,
 ): Promise<void> {
-  const names = path.split('/');
+  const isText = 'format' in edit && edit.format === 'text';
+  const names = edit.path.split('/');
   const base = names.pop() ?? '';
   // The working directory is the first name, so that it is no link either.
   const opened = await DirectoryPath.open(dirname(directory), [basename(directory), ...names], {
-    make: format !== 'text',
+    make: !isText,
   });
   if (opened === 'absent') throw new Error(MISSING);
   if (opened === 'file') throw new Error('a file stands in the place of its directory');
   return await whileOpen(opened, async ({ last }) => {
     if (owner !== undefined) await opened.give(owner);
     const present = await read(last, base);
-    if (present === undefined && format === 'text') throw new Error(MISSING);
-    const edits = Object.entries(set).map(([key, value]): ValueEdit => {
-      const text = typeof value === 'string' ? substitute(value, variables) : value;
-      return { key, value: text, isFilled: text !== value };
-    });
-    const content = await thread.edit({ content: present?.content ?? null, format, edits });
+    if (present === undefined && isText) throw new Error(MISSING);
+    const content =
+      'secret' in edit
+        ? substitute(`%${SECRET_VARIABLE}${edit.secret}%`, variables)
+        : await edited(thread, edit, variables, present?.content);
     if (content === null) return;
     signal.throwIfAborted();
     // A daemon that was killed while it wrote left its file.
     await removeUnfinishedWrites(last.entry(''));
     const { uid, gid } = owner ?? (await last.status());
-    await replaceFile(last.entry(base), content, {
-      like: present?.status ?? { uid, gid, mode: NEW_FILE_MODE },
-    });
+    const mode = hasSecret(edit) ? 0o600 : NEW_FILE_MODE;
+    const like = 'mode' in edit ? { uid, gid, mode: Number.parseInt(edit.mode, 8) } : present?.status;
+    await replaceFile(last.entry(base), content, { like: like ?? { uid, gid, mode } });
+  });
+}
+
+function hasSecret(edit: FileEdit | SecretFile): boolean {
+  return 'secret' in edit || secretsIn(JSON.stringify(edit.set)).length > 0;
+}
+
+async function edited(
+  thread: Pick<EditThread, 'edit'>,
+  edit: FileEdit,
+  variables: Variables,
+  content: Buffer | null = null,
+): Promise<Uint8Array | null> {
+  const { format, set } = edit;
+  const edits = Object.entries(set).map(([key, value]): ValueEdit => {
+    const text = typeof value === 'string' ? substitute(value, variables) : value;
+    // The value of a secret is a text, also one of digits.
+    return { key, value: text, isFilled: text !== value && secretsIn(String(value)).length === 0 };
+  });
+  return thread.edit({ content, format, edits }).catch((error: unknown) => {
+    // The words of a parser may quote the file, which may hold a value of now or of before.
+    const said = messageOf(error);
+    if (!hasSecret(edit) || edits.some(({ key }) => said.startsWith(`${key}: `))) throw error;
+    const place = /line \d+, column \d+/.exec(said)?.[0] ?? 'all of it';
+    throw new Error(
+      `it cannot be set as ${format} (${place}); why is not said, because it may hold a secret`,
+    );
   });
 }
 

@@ -13,7 +13,7 @@ export interface KeyForm {
   readonly from: string;
 }
 
-export const SCOPES = ['READ', 'PLAN', 'OPERATE', 'CONFIGURE', 'ALL', 'PUBLIC'] as const;
+export const SCOPES = ['READ', 'PLAN', 'OPERATE', 'CONFIGURE', 'SECRETS', 'ALL', 'PUBLIC'] as const;
 
 /** Why the label is refused; null: the label is good. The API judges the other fields. */
 export function labelProblem({ label }: Pick<KeyForm, 'label'>): string | null {
