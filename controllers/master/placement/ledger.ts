@@ -4,6 +4,7 @@
  * whose record is set aside holds what can still be read of the record.
  */
 import {
+  isSamePort,
   type NamedPort,
   type OwnPorts,
   type PortNeed,
@@ -92,11 +93,14 @@ export class PlacementLedger {
     return undefined;
   }
 
-  /** True where the holder has the port on this node, and shares it with the configuration that wants it. */
-  #shares(holder: string, { nodeId }: Address, { port, sharedBy }: Omit<NamedPort, 'name'>): boolean {
-    const held = sharedBy === undefined ? undefined : this.#holdings.get(holder);
+  /** True where all that the holder has of the port, on this node, is shared with the configuration that wants it. */
+  #shares(holder: string, { nodeId }: Address, wanted: Omit<NamedPort, 'name'>): boolean {
+    const held = wanted.sharedBy === undefined ? undefined : this.#holdings.get(holder);
     return (
-      held?.nodeId === nodeId && portsOf(held).some((one) => one.port === port && one.sharedBy === sharedBy)
+      held?.nodeId === nodeId &&
+      portsOf(held)
+        .filter((one) => isSamePort(one, wanted))
+        .every(({ sharedBy }) => sharedBy === wanted.sharedBy)
     );
   }
 

@@ -89,3 +89,14 @@ it('counts the RAM of one that is deleted while it runs, until its record is gon
   await state.instances.until(removed);
   expect(used()).toBe(0);
 });
+
+it('shares a port only in the protocols in which all of it is shared', async () => {
+  const near = { name: 'near', port: 30_003, protocol: 'udp', sharedBy: 'lobby' } as const;
+  const query = { name: 'query', port: 30_003, protocol: 'tcp' } as const;
+  await put({ placement: { ...placedOn('node1'), ports: [near, query] } });
+  const at = { nodeId: 'node1', hostAddress: placedOn('node1').hostAddress };
+  const holder = (protocol: 'tcp' | 'udp' | 'both'): string | undefined =>
+    ledger.holderOf(at, { port: 30_003, protocol, sharedBy: 'lobby' }, '');
+  expect([holder('udp'), holder('tcp'), holder('both')]).toEqual([undefined, ID, ID]);
+  expect(ledger.holderOf(at, { port: 30_003, protocol: 'udp', sharedBy: 'arena' }, '')).toBe(ID);
+});
