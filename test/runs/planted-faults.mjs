@@ -186,8 +186,8 @@ export const PLANTED = [
   {
     name: 'a shared port is shared with every configuration',
     path: 'controllers/master/placement/ledger.ts',
-    was: 'one.port === port && one.sharedBy === sharedBy',
-    becomes: 'one.port === port && one.sharedBy !== undefined',
+    was: 'sharedBy === wanted.sharedBy',
+    becomes: 'sharedBy !== undefined',
   },
   {
     name: 'a shared port is shared by the nodes of one address',

@@ -409,6 +409,54 @@ describe('Sessions', () => {
   });
 });
 
+describe('Secrets', () => {
+  const set = (name: string, value: string) => world.call(`PUT /secrets/${name}`, { body: { value } });
+
+  it('GET /secrets: 200, the secrets, their age and users, without values', async () => {
+    await set('db%2Fpassword', 'correct-horse');
+    await world.commands.configure('lobby', {
+      minimumServiceCount: 0,
+      environmentVariables: { PASSWORD: '%SECRET:db/password%' },
+    });
+    const { status, json } = await world.call('GET /secrets');
+    expect([status, json]).toEqual([
+      200,
+      [
+        {
+          name: 'db/password',
+          source: 'value',
+          changedAt: expect.any(Number),
+          changedBy: 'boss',
+          users: ['lobby'],
+        },
+      ],
+    ]);
+    expect(JSON.stringify(json)).not.toContain('correct-horse');
+  });
+
+  it('PUT /secrets/{name}: 200 {message, name}; repeatable; 400 for what is none of the sources', async () => {
+    for (const value of ['correct-horse', 'another'])
+      expect([(await set('token', value)).status, (await set('token', value)).json]).toEqual([
+        200,
+        { message: expect.any(String), name: 'token' },
+      ]);
+    expect((await world.call('PUT /secrets/token', { body: {} })).status).toBe(400);
+  });
+
+  it('DELETE /secrets/{name}: 200 {message, name}; 409 while it is used; 404 when there is none', async () => {
+    await set('token', 'correct-horse');
+    const of = (variables: Readonly<Record<string, string>>) =>
+      world.commands.configure('lobby', { minimumServiceCount: 0, environmentVariables: variables });
+    await of({ TOKEN: '%SECRET:token%' });
+    const remove = () => world.call('DELETE /secrets/token');
+    expect((await remove()).status).toBe(409);
+    await of({});
+    const removed = await remove();
+    expect([removed.status, removed.json]).toEqual([200, { message: expect.any(String), name: 'token' }]);
+    expect((await remove()).status).toBe(404);
+  });
+});
+
 describe('Rollouts and history', () => {
   /** A rollout of a second content, which waits for good: players are on the one instance that it has to replace. */
   async function rollout(fields: Partial<RolloutRecord> = {}): Promise<void> {

@@ -430,8 +430,11 @@ describe('config show of the fields whose defaults are not stored', () => {
       'hostAddress',
       'availablePorts',
       'ports',
+      'sharePort',
       'maximumServiceCount',
       'fileEdits',
+      'secretFiles',
+      'maskSecrets',
       'prepare',
       'after',
       'runAs',
@@ -768,10 +771,10 @@ describe('key create, list, delete', () => {
   });
 
   it.each([
-    ['key create one all', /choices are ALL, CONFIGURE, OPERATE, PLAN, READ, PUBLIC/],
+    ['key create one all', /choices are ALL, SECRETS, CONFIGURE, OPERATE, PLAN, READ, PUBLIC/],
     [
       'key create one',
-      /say what the key may do: key create one <ALL\|CONFIGURE\|OPERATE\|PLAN\|READ\|PUBLIC>/,
+      /say what the key may do: key create one <ALL\|SECRETS\|CONFIGURE\|OPERATE\|PLAN\|READ\|PUBLIC>/,
     ],
     ['key create one ALL --scope READ', /the scope is ALL, and --scope says READ: give one of them/],
     [
@@ -870,19 +873,19 @@ describe('help', () => {
       'cluster token revoke <token-id>',
       'template progress',
       'node info',
-      'key create <label> <ALL|CONFIGURE|OPERATE|PLAN|READ|PUBLIC>',
+      'key create <label> <ALL|SECRETS|CONFIGURE|OPERATE|PLAN|READ|PUBLIC>',
       'extension list',
       'help [command...]',
       'stop',
     ])
       expect(text).toMatch(new RegExp(`^${command.replace(/[[\]|.]/g, '\\$&')} {2,}\\S`, 'm'));
-    expect(await world.json('help')).toHaveLength(63);
+    expect(await world.json('help')).toHaveLength(65);
   });
 
   it('explains a group and a single command', async () => {
     expect(cells(await world.run('help key')).map(([usage]) => usage)).toEqual([
       'COMMAND',
-      'key create <label> <ALL|CONFIGURE|OPERATE|PLAN|READ|PUBLIC>',
+      'key create <label> <ALL|SECRETS|CONFIGURE|OPERATE|PLAN|READ|PUBLIC>',
       'key list',
       'key delete <label>',
       'key revoke <label>',
@@ -996,6 +999,7 @@ describe('completion', () => {
     expect((await world.commands.complete('instance logs --l'))[0]).toEqual(['--lines ']);
     expect((await world.commands.complete('key create x '))[0]).toEqual([
       'ALL',
+      'SECRETS',
       'CONFIGURE',
       'OPERATE',
       'PLAN',

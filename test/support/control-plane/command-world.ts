@@ -239,6 +239,7 @@ export class CommandWorld {
       instanceWrites: master.writer,
       nodeWrites: master.nodeWriter,
       rolloutWrites: master.rolloutWriter,
+      secrets: master.secrets,
       joinTokens: this.#joinTokens,
       configurationFiles: this.files,
       streams: {

@@ -7,6 +7,7 @@ import { pino } from 'pino';
 import type { Services } from '../../../src/channel/protocol/calls.js';
 import { createInProcessPair, type Transport } from '../../../src/channel/protocol/transport.js';
 import { NO_LOG } from '../../../src/channel/services/log-ranges.js';
+import { generateClusterKey, sealingWith } from '../../../src/channel/trust/cluster-key.js';
 import { SoleLeadership } from '../../../src/leadership/sole-leadership.js';
 import type { Clock } from '../../../src/loop/clock.js';
 import { Master, type MasterOptions } from '../../../src/master.js';
@@ -28,6 +29,8 @@ import { Metrics } from '../../../src/telemetry/metrics.js';
 import { Wrapper, type WrapperOptions } from '../../../src/wrapper.js';
 import { MemoryStore } from '../store/memory-store.js';
 import { FakeRuntime } from './fake-runtime.js';
+
+const SEALING = sealingWith(generateClusterKey());
 
 const HUGE: NodeCapacity = { maxRamMB: 1_000_000_000, maxCpu: 1_000_000_000 };
 
@@ -210,6 +213,7 @@ export class ControlPlane {
       leadership: new SoleLeadership({ nodeId: 'master', clusterAddress: '127.0.0.1:6000', since: 0 }),
       nodeTimeoutMs: this.#options.nodeTimeoutMs ?? 6000,
       store: this.store,
+      sealing: async () => SEALING,
       ...(isInForce !== undefined && { isInForce }),
       templates: this.#options.templates ?? {
         groups: () => groups ?? new Map(),
