@@ -118,13 +118,14 @@ function numberFor(
   const isFree = ({ port }: NamedPort): boolean => !isBusy(port) && fits(port, holder);
   const had = ports.find((one) => one.name === name);
   // What shares its port joins the others of its configuration on the node. A static one keeps the port that it had.
-  for (let port = min; sharedBy !== undefined && !isKept && port <= max; port++)
-    if (
+  const held = sharedBy === undefined || isKept ? [] : ledger.heldPorts(at, need);
+  const joined = held.find(
+    (port) =>
       ledger.holderOf(at, { port, protocol: of }, holder) !== undefined &&
       !isBusy(port) &&
-      fits(port, holder)
-    )
-      return port;
+      fits(port, holder),
+  );
+  if (joined !== undefined) return joined;
   if (had !== undefined && (isFree(had) || (isKept && fits(had.port, holder)))) return had.port;
   const free = ledger.freePort(at, need, (port) => isBusy(port) || !fits(port, ''));
   // Last comes a number that the instance has by another name: a port that is renamed frees its own.

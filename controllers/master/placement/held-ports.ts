@@ -22,6 +22,10 @@ export class HeldPorts {
   #words = new Int32Array(0);
   #first = 0;
 
+  ports(): Iterable<number> {
+    return this.#holders.keys();
+  }
+
   /** A holder of the port other than `except`. */
   holderOf(port: number, except: string): string | undefined {
     const holder = this.#holders.get(port);

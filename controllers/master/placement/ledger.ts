@@ -104,6 +104,12 @@ export class PlacementLedger {
     );
   }
 
+  /** The ports of the range that instances hold on the node or under the host address, the lowest first. */
+  heldPorts(at: Address, { min, max, protocol }: PortNeed): number[] {
+    const all = this.#portsOf(at, protocol).flatMap((held) => [...held.ports()]);
+    return all.filter((port) => port >= min && port <= max).sort((a, b) => a - b);
+  }
+
   /** The lowest port of the range that no instance holds and `isBusy` does not refuse; undefined: none. */
   freePort(at: Address, need: PortNeed, isBusy: (port: number) => boolean): number | undefined {
     return lowestFree(this.#portsOf(at, need.protocol), need, isBusy);
