@@ -3,10 +3,19 @@ import { isObject } from '../model/json-object.js';
 
 export const REMARK = '$comment';
 
-/** The value without remarks, at every level. */
+/** The value without remarks, at every level. A value that has none is not copied. */
 export function withoutRemarks(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withoutRemarks);
+  return hasRemark(value) ? stripped(value) : value;
+}
+
+function hasRemark(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return Object.hasOwn(value, REMARK) || Object.values(value).some(hasRemark);
+}
+
+function stripped(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(stripped);
   if (!isObject(value)) return value;
   const fields = Object.entries(value).filter(([key]) => key !== REMARK);
-  return Object.fromEntries(fields.map(([key, field]) => [key, withoutRemarks(field)]));
+  return Object.fromEntries(fields.map(([key, field]) => [key, stripped(field)]));
 }
