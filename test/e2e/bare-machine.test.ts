@@ -63,6 +63,6 @@ function copyCheckout(): void {
     cwd: REPOSITORY,
     encoding: 'utf8',
   });
-  for (const path of listed.split('\0').filter((file) => /^(?:src|controllers|[\w.-]+$)/.test(file)))
+  for (const path of listed.split('\0').filter((file) => /^(?:src|controllers|tools|[\w.-]+$)/.test(file)))
     cpSync(join(REPOSITORY, path), join(checkout, path), { recursive: true });
 }
