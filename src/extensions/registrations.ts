@@ -15,7 +15,7 @@ const COMMAND_NAME = /^[a-z][a-z0-9-]{0,31}$/;
 
 /** The words that Drover's own commands use or will use. */
 const OWN_COMMANDS: ReadonlySet<string> = new Set(
-  'instance config rollout schedule template cluster node key session extension webhook audit help stop exit quit clear history'.split(
+  'instance config rollout schedule template cluster node key session secret extension webhook audit help stop exit quit clear history'.split(
     ' ',
   ),
 );

@@ -93,7 +93,7 @@ describe.skipIf(!hasEtcd)('through a master that does not lead', () => {
     if (leader === undefined || follower === undefined) throw new Error('there are masters');
     // The authority and the secret of instances' keys are sealed in the state; what is here opens them.
     const kept = readdirSync(follower.paths.cluster).filter((name) => name !== 'masters.json');
-    expect(kept.toSorted()).toEqual(['cluster.key', 'server.json']);
+    expect(kept.toSorted()).toEqual(['cluster.key', 'node-secrets.key', 'server.json']);
     const [token = ''] = (await drover('token', '--root', follower.paths.root)).split('\n');
     await member.join(token, follower.clusterAddress, 'far');
     member.start();

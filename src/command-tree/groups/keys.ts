@@ -58,7 +58,7 @@ function declareCreate(command: Command): void {
   command
     .addArgument(new Argument('<label>'))
     .addArgument(new Argument('[scope]').choices(SCOPES))
-    .usage(`[options] <label> <${SCOPES.join('|')}>`)
+    .usage('[options] <label> <scope>')
     .addOption(new Option('--scope <scope>', 'what it may do, another way to write it').choices(SCOPES))
     .option(
       '--configurations <names>',

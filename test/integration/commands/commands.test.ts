@@ -873,7 +873,7 @@ describe('help', () => {
       'cluster token revoke <token-id>',
       'template progress',
       'node info',
-      'key create <label> <ALL|SECRETS|CONFIGURE|OPERATE|PLAN|READ|PUBLIC>',
+      'key create <label> <scope>',
       'extension list',
       'help [command...]',
       'stop',
@@ -885,7 +885,7 @@ describe('help', () => {
   it('explains a group and a single command', async () => {
     expect(cells(await world.run('help key')).map(([usage]) => usage)).toEqual([
       'COMMAND',
-      'key create <label> <ALL|SECRETS|CONFIGURE|OPERATE|PLAN|READ|PUBLIC>',
+      'key create <label> <scope>',
       'key list',
       'key delete <label>',
       'key revoke <label>',
