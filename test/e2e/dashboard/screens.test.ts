@@ -51,7 +51,8 @@ describe.skipIf(CHROMIUM === undefined)('the dashboard in Chromium (skipped wher
     });
     await page.route(/\/api\/usage\?.*by=configuration/, async (route) => {
       await asked;
-      await route.continue();
+      const lobby = { configuration: 'lobby', players: [1, 2], cpuPercent: [null, null] };
+      await route.fulfill({ json: { series: [lobby] } });
     });
     await page.reload();
     const tile = page.locator('.tile').filter({ hasText: 'Healthy' });
