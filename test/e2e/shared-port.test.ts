@@ -1,8 +1,11 @@
 /** Real servers behind one port (`SO_REUSEPORT`), through a rollout, as a built daemon runs them. Needs `npm run build`. */
 import { spawnSync } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect, it } from 'vitest';
+import type { ConfigurationInput } from '../../src/model/configuration.js';
 import type { DaemonWorld } from '../support/daemon/daemon.js';
 import { shareDaemon } from '../support/daemon/shared-daemon.js';
 import { freePorts } from '../support/free-ports.js';
@@ -15,19 +18,20 @@ shareDaemon((shared) => {
   world = shared;
 });
 
-/** Answers with its version and id; it listens after a moment; asked to end, it answers what waits, and ends. */
+/** Waits until its gate can be read, listens, and answers with its version and id; asked to end, it answers what waits, and ends. */
 const NODE_SERVER = `
 const { createServer } = require('node:net');
+require('node:fs').readFileSync(process.env.GATE);
 const { PORT, VERSION, DROVER_INSTANCE_ID } = process.env;
 const server = createServer((socket) => socket.end(VERSION + ' ' + DROVER_INSTANCE_ID));
-setTimeout(() => server.listen({ port: Number(PORT), host: '127.0.0.1', reusePort: true }), 300);
+server.listen({ port: Number(PORT), host: '127.0.0.1', reusePort: true });
 process.on('SIGTERM', () => server.close(() => process.exit(0)));
 `;
 const PYTHON_SERVER = `
-import os, select, signal, socket, time
+import os, select, signal, socket
+open(os.environ['GATE']).read()
 ends = []
 signal.signal(signal.SIGTERM, lambda *_: ends.append(1))
-time.sleep(0.3)
 server = socket.socket()
 server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
 server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
@@ -54,16 +58,17 @@ function findServer(): string | undefined {
 }
 const server = findServer();
 
-function configure(version: string, first: number): void {
+function configure(version: string, first: number, fields: Partial<ConfigurationInput> = {}): void {
   world.configure('web', {
     command: server ?? expect.fail('there is a server'),
-    environmentVariables: { NODE_SERVER, PYTHON_SERVER, VERSION: version },
+    environmentVariables: { NODE_SERVER, PYTHON_SERVER, VERSION: version, GATE: '/dev/null' },
     ramMB: 64,
     minimumServiceCount: COUNT,
     availablePorts: { min: first, max: first + 3 },
     sharePort: 'reuse',
     readiness: { tcpPort: '%PORT%', intervalSeconds: 0.1 },
     update: { strategy: 'rolling', maxSurge: 1, maxUnavailable: 0, minReadySeconds: 0 },
+    ...fields,
   });
 }
 
@@ -124,7 +129,7 @@ it.skipIf(server === undefined)(
     const [one] = await world.untilOnline('web', COUNT);
     world.configure('shop', {
       command: server ?? '',
-      environmentVariables: { NODE_SERVER, PYTHON_SERVER, VERSION: 'two' },
+      environmentVariables: { NODE_SERVER, PYTHON_SERVER, VERSION: 'two', GATE: '/dev/null' },
       availablePorts: { min: first, max: first + 3 },
       sharePort: 'reuse',
       readiness: { tcpPort: '%PORT%', intervalSeconds: 0.1 },
@@ -141,3 +146,24 @@ it.skipIf(server === undefined)(
     for (let count = 0; count < 20; count++) expect(await ask(first)).toMatch(/^one /);
   },
 );
+
+it.skipIf(server === undefined)('is ready by its own socket, not by that of a sibling', async () => {
+  const first = await freePorts(4);
+  // A pipe: each reader waits until this test writes.
+  const gate = join(world.root, 'gate');
+  expect(spawnSync('mkfifo', [gate]).status).toBe(0);
+  const environmentVariables = { NODE_SERVER, PYTHON_SERVER, VERSION: 'one', GATE: gate };
+  // The problem is told once the time is over; the check goes on.
+  const readiness = { tcpPort: '%PORT%', intervalSeconds: 0.1, timeoutSeconds: 1 } as const;
+  configure('one', first, { environmentVariables, readiness, minimumServiceCount: 1 });
+  await writeFile(gate, 'go');
+  const [one] = await world.untilOnline('web', 1);
+  configure('one', first, { environmentVariables, readiness, minimumServiceCount: 2 });
+  await until(async () => {
+    const messages = (await world.api.instances('web')).map(({ message }) => message ?? '');
+    expect(messages).toContainEqual(expect.stringContaining('does not listen on it itself'));
+  });
+  expect(await ask(first)).toBe(`one ${one?.id}`);
+  await writeFile(gate, 'go');
+  await world.untilOnline('web', 2);
+});

@@ -117,7 +117,7 @@ function numberFor(
     group.some(({ above, protocol }) => busyPorts.get(at.nodeId, number + above, protocol) !== undefined);
   const isFree = ({ port }: NamedPort): boolean => !isBusy(port) && fits(port, holder);
   const had = ports.find((one) => one.name === name);
-  // What shares its port joins the others of its configuration on the node. A static one keeps the port that it had.
+  // An instance that shares its port joins its siblings on the node. A static one keeps the port that it had.
   const held = sharedBy === undefined || isKept ? [] : ledger.heldPorts(at, need);
   const joined = held.find(
     (port) =>
