@@ -115,6 +115,11 @@ it.skipIf(server === undefined)('answers on one port with all replicas, through 
   expect(answers).not.toContain('ECONNREFUSED');
   // What one that ends has not accepted is lost: a connection or two of each, where the kernel hands none over.
   expect(answers.filter((answer) => !isAnswer(answer)).length).toBeLessThanOrEqual(2 * COUNT);
+  // An old one is off the list before its program has answered the last of those that wait.
+  await until(async () => {
+    const running = (await world.processes.marked()).map(({ instanceId }) => instanceId);
+    expect(before.filter(({ id }) => running.includes(id))).toEqual([]);
+  });
   expect(await ask(first)).toMatch(/^two /);
   // New ones answered beside old ones.
   const firstNew = answers.findIndex((answer) => answer.startsWith('two'));
