@@ -5,8 +5,10 @@
 import { request } from 'node:http';
 import { connect, isIP, type Socket } from 'node:net';
 import { networkInterfaces } from 'node:os';
+import { addAbortSignal, type Readable } from 'node:stream';
 
 const LOOPBACK = ['127.0.0.1', '::1'];
+const LEAVE_MS = 1000;
 
 /** The problem, in words that a client may read; null: the check holds. */
 export type Finding = string | null;
@@ -25,9 +27,9 @@ interface Asked {
 }
 
 /**
- * Holds when one of the addresses accepts a connection, which is closed at once, or answers with 2xx or 3xx. Redirects
- * are not followed and no body is read. Tries all addresses at once, because a program may listen at only one of them.
- * When all fail, an answer is reported rather than a refusal. Ends when `signal` aborts.
+ * Holds when one of the addresses accepts a connection, or answers with 2xx or 3xx. Redirects are not followed. Tries all
+ * addresses at once, because a program may listen at only one of them. When all fail, an answer is reported rather than
+ * a refusal. Ends when `signal` aborts. What has answered is left in peace: see `leave`.
  */
 export async function tryAt(
   { port, path }: Asked,
@@ -53,14 +55,35 @@ export async function tryAt(
 
 function connectTo(host: string, port: number, signal: AbortSignal): Promise<Finding> {
   return new Promise((resolve) => {
-    const socket = connect({ host, port, signal });
+    const socket = connect({ host, port });
+    const answered = endsWith(signal, socket);
     socket.once('connect', () => {
+      answered();
       resolve(isItself(socket) ? REFUSED : null);
-      socket.destroy();
+      socket.end();
+      leave(socket, socket);
     });
-    socket.on('error', (error) => resolve(wordsFor(error)));
+    socket.on('error', (error) => resolve(signal.aborted ? NO_ANSWER : wordsFor(error)));
     socket.once('close', () => resolve(NO_ANSWER));
   });
+}
+
+/** Destroys what asks when `signal` aborts, until the returned function is called. */
+function endsWith(signal: AbortSignal, asking: { destroy(): unknown }): () => void {
+  const end = (): void => void asking.destroy();
+  if (signal.aborted) end();
+  signal.addEventListener('abort', end, { once: true });
+  return () => signal.removeEventListener('abort', end);
+}
+
+/**
+ * Takes what a program still sends until it closes the connection, for a second at most. Closed with unread data, a
+ * connection is reset, and that ends a program which listens for no errors of its connections.
+ */
+function leave(said: Readable, socket: Socket): void {
+  said.resume();
+  socket.unref();
+  addAbortSignal(AbortSignal.timeout(LEAVE_MS), socket);
 }
 
 /** True for a connection to itself: where no program listens, the system may choose this very port for our end. */
@@ -73,13 +96,15 @@ function get(
   signal: AbortSignal,
 ): Promise<Finding> {
   return new Promise((resolve) => {
-    const asked = request({ host, port, path, signal, agent: false, headers: { connection: 'close' } });
+    const asked = request({ host, port, path, agent: false, headers: { connection: 'close' } });
+    const answered = endsWith(signal, asked);
     asked.once('response', (response) => {
+      answered();
       const status = response.statusCode ?? 0;
-      response.destroy();
+      leave(response, response.socket);
       resolve(status >= 200 && status < 400 ? null : `it answers with status ${status}`);
     });
-    asked.on('error', (error) => resolve(wordsFor(error)));
+    asked.on('error', (error) => resolve(signal.aborted ? NO_ANSWER : wordsFor(error)));
     asked.once('close', () => resolve(NO_ANSWER));
     asked.end();
   });
@@ -93,7 +118,6 @@ function wordsFor(error: Error): string {
   // A machine without IPv6 has no ::1, so no program can listen there.
   if (code === 'ECONNREFUSED' || code === 'EADDRNOTAVAIL' || code === 'EAFNOSUPPORT') return REFUSED;
   if (code === 'ECONNRESET') return 'the connection is reset';
-  if (code === 'ABORT_ERR') return NO_ANSWER;
   return typeof code === 'string' && code.startsWith('HPE_')
     ? 'what it answers is not HTTP'
     : `it cannot be reached (${String(code ?? 'unknown error')})`;

@@ -48,6 +48,40 @@ describe('the look at a port', () => {
     await until(() => expect(sockets.size).toBe(0));
   });
 
+  it.each([undefined, '/'])('resets no connection of a program that answers (path %s)', async (path) => {
+    const errors: Error[] = [];
+    let closed = 0;
+    const server = createServer((socket) => {
+      socket.on('error', (error) => errors.push(error));
+      socket.on('close', () => closed++);
+      socket.resume();
+      socket.end(`HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n${'x'.repeat(100_000)}`);
+    });
+    const port = await listen(server);
+    for (let count = 1; count <= 200; count++) {
+      expect(await tryAt({ port, path }, LOOPBACK, NEVER)).toBeNull();
+      await until(() => expect(closed).toBe(count));
+    }
+    expect(errors).toEqual([]);
+  });
+
+  it.each([undefined, '/'])(
+    'leaves a program that sends without end after a second (path %s)',
+    async (path) => {
+      const server = createServer((socket) => {
+        socket.write('HTTP/1.1 200 OK\r\n\r\n');
+        const more = (): void => {
+          while (socket.writable && socket.write('x'.repeat(65_536)));
+        };
+        socket.on('drain', more);
+        more();
+      });
+      const port = await listen(server);
+      expect(await tryAt({ port, path }, LOOPBACK, NEVER)).toBeNull();
+      await until(() => expect(sockets.size).toBe(0));
+    },
+  );
+
   it('says that nobody listens', async () => {
     const server = createServer();
     const port = await listen(server);
@@ -56,7 +90,7 @@ describe('the look at a port', () => {
     expect(await tryAt({ port, path: '/' }, LOOPBACK, NEVER)).toBe('the connection is refused');
   });
 
-  it.each([200, 204, 301, 399])('holds with the answer %i, whose body is not read', async (status) => {
+  it.each([200, 204, 301, 399])('holds with the answer %i, however long its body is', async (status) => {
     const port = await listen(answering(status));
     expect(await tryAt({ port, path: '/' }, LOOPBACK, NEVER)).toBeNull();
     await until(() => expect(sockets.size).toBe(0));
