@@ -27,6 +27,8 @@ export interface SupervisorFacts {
   readonly check: CheckFacts | null;
   /** When this daemon last looked whether the run listens on its port, monotonic ms; null: it has not looked. */
   readonly portLookedAt: number | null;
+  /** The run that has a control group; null: none has. */
+  readonly groupRun: number | null;
   /** The results of the looks at the life of the run; null: its life is not watched yet. */
   readonly life: LifeFacts | null;
 }

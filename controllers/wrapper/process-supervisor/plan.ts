@@ -11,6 +11,7 @@ import {
   givenUpFor,
   type Handle,
   hookOf,
+  isAlive,
   nextStartOf,
   type Starting,
   stoppingOf,
@@ -57,6 +58,8 @@ function planAction(
 ): SupervisorPlan {
   if (isCheckIdle(facts, handle)) return { steps: [{ do: 'end-readiness-check' }] };
   if (goal === 'wait') return { steps: [] };
+  if (facts.groupRun !== null && isGroupUseless(facts, handle, goal))
+    return { steps: [{ do: 'close-group', run: facts.groupRun }] };
   const { phase } = handle;
   const hook = hookOf(handle);
   const mayHookGoOn = hook !== null && (goal === 'run' || hook.kind === 'after');
@@ -77,6 +80,11 @@ function planAction(
     default:
       return phase satisfies never;
   }
+}
+
+/** True when the last run has ended, and no start will take over its control group. */
+function isGroupUseless(facts: SupervisorFacts, handle: Handle, goal: SupervisorGoal): boolean {
+  return !isAlive(handle) && ((goal !== 'run' && goal !== 'restart') || isFinished(facts, handle));
 }
 
 /**

@@ -56,7 +56,7 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
   }
 
   observe(id: string): SupervisorFacts | undefined {
-    const { desired, handles, outbox, runtimes, nodeStop, stopsLater } = this.#parts;
+    const { desired, handles, outbox, runtimes, limits, nodeStop, stopsLater } = this.#parts;
     const handle = handles.get(id);
     const isHeld = desired.has(id);
     if (handle === undefined && !isHeld) {
@@ -79,12 +79,13 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
       runtimeProblem: runtimes.problemOf(runtime),
       check: this.#readiness.of(id),
       portLookedAt: this.#portLooks.lookedAt(id, handle?.run),
+      groupRun: limits.openRun(id) ?? null,
       life: this.#liveness.of(id),
     };
   }
 
   perform(step: SupervisorStep, _signal: AbortSignal, id: string): Promise<void> | void {
-    const { desired, handles, outbox } = this.#parts;
+    const { desired, handles, outbox, limits } = this.#parts;
     const wanted = desired.get(id);
     switch (step.do) {
       case 'open':
@@ -120,6 +121,8 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
         return this.#stopper.signalRest(id, step.run);
       case 'check-remains':
         return checkRemains(this.#parts, id, step.run);
+      case 'close-group':
+        return limits.close({ instanceId: id, run: step.run });
       case 'forgive':
         return handles.change(id, { streak: 0 });
       case 'settle-stop':

@@ -21,11 +21,10 @@ export async function checkRemains(parts: NodeParts, id: string, number: number)
   const runtime = runtimes.require(handle.runtime);
   const isGroupUsed = limits.pids(run).length > 0;
   // An empty control group holds all that the run could leave outside of its process group.
-  const isGone = !isGroupUsed && limits.isOpen(run) && runtime.isGroupGone(run);
+  const isGone = !isGroupUsed && limits.openRun(id) === number && runtime.isGroupGone(run);
   const hasRemains = isGroupUsed || (!isGone && (await runtime.isAlive(run)));
   const { checkedAt, left: known } = handle.phase;
   const left = hasRemains && checkedAt !== null ? (known ?? (await runtime.processNames?.(run)) ?? []) : null;
-  if (!hasRemains) await limits.close(run);
   if (handles.get(id)?.run !== number) return;
   handles.move(id, (now) => {
     const looked = lookedAfter(now, hasRemains, clock.monotonic(), left);

@@ -37,6 +37,8 @@ export type SupervisorStep =
   | { readonly do: 'signal-rest'; readonly run: number }
   /** Look for remains of an ended run and note the result. */
   | { readonly do: 'check-remains'; readonly run: number }
+  /** Remove the control group of an ended run that no start will take over. */
+  | { readonly do: 'close-group'; readonly run: number }
   /** Forget the failures of a process that has been up long enough. */
   | { readonly do: 'forgive' }
   /** Note that the stop is complete. */

@@ -23,7 +23,7 @@ const MOST_KILL_PASSES = 5;
 const SET = ['ramMB', 'cpu', 'pids', 'ioWeight', 'readMBps', 'writeMBps'] as const;
 
 interface OpenGroup {
-  readonly instanceId: string;
+  readonly run: number;
   readonly group: RunGroup;
   /** The limits that were set on the group; undefined: not known. */
   limits?: RunLimits | undefined;
@@ -50,9 +50,8 @@ export class ControlGroups implements ResourceLimits {
   readonly #hierarchy: Hierarchy;
   readonly #files: GroupFiles;
   readonly #logger: Logger;
+  /** The open group of each instance, by instance id. */
   readonly #open = new Map<string, OpenGroup>();
-  /** The key of the run that holds a directory, by directory. */
-  readonly #holders = new Map<string, string>();
   /** Directories of closed groups that still had processes and could not be removed. */
   readonly #left = new Set<string>();
 
@@ -69,6 +68,8 @@ export class ControlGroups implements ResourceLimits {
   async open(run: RunId, limits: RunLimits): Promise<readonly string[]> {
     const taken = this.#takeOver(run, limits);
     if (taken !== undefined) return directoriesOf(taken);
+    const former = this.openRun(run.instanceId);
+    if (former !== undefined) await this.close({ ...run, run: former });
     const group = this.#groupOf(run);
     if (this.#left.size > 0) await this.#removeLeft();
     // Note the group before it is made: `removeUnused` may run at this moment.
@@ -113,18 +114,16 @@ export class ControlGroups implements ResourceLimits {
     return true;
   }
 
-  isOpen(run: RunId): boolean {
-    return directoriesOf(this.#knownGroup(run)).length > 0;
+  openRun(instanceId: string): number | undefined {
+    return this.#open.get(instanceId)?.run;
   }
 
   wasOutOfMemory(run: RunId): boolean {
-    return (
-      this.#hierarchy.memoryKills(this.#knownGroup(run)) > (this.#open.get(runKeyOf(run))?.killsTold ?? 0)
-    );
+    return this.#hierarchy.memoryKills(this.#knownGroup(run)) > (this.#openGroup(run)?.killsTold ?? 0);
   }
 
   noteKills(run: RunId): number {
-    const known = this.#open.get(runKeyOf(run));
+    const known = this.#openGroup(run);
     if (known === undefined) return 0;
     const fresh = known.killsSeen - known.killsTold;
     known.killsTold = known.killsSeen;
@@ -133,7 +132,7 @@ export class ControlGroups implements ResourceLimits {
   }
 
   usage(run: RunId): Usage | undefined {
-    const known = this.#open.get(runKeyOf(run));
+    const known = this.#openGroup(run);
     const usage = known && this.#hierarchy.usage(known.group);
     return usage && { ...usage, cpuSeconds: Math.max(0, usage.cpuSeconds - known.cpuSecondsBefore) };
   }
@@ -152,7 +151,7 @@ export class ControlGroups implements ResourceLimits {
   }
 
   async kill(run: RunId): Promise<void> {
-    const known = this.#open.get(runKeyOf(run));
+    const known = this.#openGroup(run);
     const group = this.#knownGroup(run);
     // No later run takes over a group with other limits.
     if (known !== undefined) known.limits = undefined;
@@ -171,7 +170,7 @@ export class ControlGroups implements ResourceLimits {
 
   async close(run: RunId): Promise<void> {
     const group = this.#knownGroup(run);
-    this.#drop(runKeyOf(run));
+    if (this.#openGroup(run) !== undefined) this.#open.delete(run.instanceId);
     for (const directory of directoriesOf(group)) await this.#remove(directory);
   }
 
@@ -180,7 +179,7 @@ export class ControlGroups implements ResourceLimits {
     const names = new Set((await Promise.all(roots.map((root) => this.#files.groupsIn(root)))).flat());
     for (const name of names) {
       const run = parseRunKey(name);
-      if (run === undefined || roots.some((root) => this.#holders.has(join(root, name)))) continue;
+      if (run === undefined || roots.some((root) => this.#isHeld(join(root, name)))) continue;
       if (isOver(run)) await this.#end(run);
       await this.close(run);
     }
@@ -204,39 +203,33 @@ export class ControlGroups implements ResourceLimits {
 
   /** Records that this run, and no other, holds the group. */
   #note({ instanceId, run }: RunId, { group, limits, cpuSecondsBefore = 0, kills = 0 }: Noted): void {
-    const key = runKeyOf({ instanceId, run });
-    for (const directory of directoriesOf(group)) {
-      this.#drop(this.#holders.get(directory));
-      this.#holders.set(directory, key);
-    }
-    const counts = { cpuSecondsBefore, killsTold: kills, killsSeen: kills };
-    this.#open.set(key, { instanceId, group, limits, ...counts });
+    this.#open.set(instanceId, { run, group, limits, cpuSecondsBefore, killsTold: kills, killsSeen: kills });
   }
 
-  #drop(key: string | undefined): void {
-    const known = key === undefined ? undefined : this.#open.get(key);
-    if (key === undefined || known === undefined) return;
-    this.#open.delete(key);
-    for (const directory of directoriesOf(known.group))
-      if (this.#holders.get(directory) === key) this.#holders.delete(directory);
+  #openGroup({ instanceId, run }: RunId): OpenGroup | undefined {
+    const open = this.#open.get(instanceId);
+    return open?.run === run ? open : undefined;
+  }
+
+  /** True when a run holds the directory. */
+  #isHeld(directory: string): boolean {
+    const open = this.#open.get(parseRunKey(basename(directory))?.instanceId ?? '');
+    return open !== undefined && directoriesOf(open.group).includes(directory);
   }
 
   /** Takes over the group of an earlier run of the instance, when nothing is in it and its limits are the same. */
   #takeOver(run: RunId, limits: RunLimits): RunGroup | undefined {
-    for (const { instanceId, group, limits: set } of this.#open.values()) {
-      if (instanceId !== run.instanceId || SET.some((limit) => set?.[limit] !== limits[limit])) continue;
-      if (!directoriesOf(group).every((directory) => this.#files.isEmpty(directory))) continue;
-      // Skip a group with files in memory, which count against its limit: each run might leave more, until no run can
-      // start.
-      if (this.#hierarchy.fileBytesInMemory(group) > 0) continue;
-      const [kills, cpuSecondsBefore] = [
-        this.#hierarchy.memoryKills(group),
-        this.#hierarchy.cpuSeconds(group),
-      ];
-      this.#note(run, { group, limits, kills, cpuSecondsBefore });
-      return group;
-    }
-    return undefined;
+    const former = this.#open.get(run.instanceId);
+    if (former === undefined || SET.some((limit) => former.limits?.[limit] !== limits[limit]))
+      return undefined;
+    const { group } = former;
+    if (!directoriesOf(group).every((directory) => this.#files.isEmpty(directory))) return undefined;
+    // Leave a group with files in memory, which count against its limit: each run might leave more, until no run can
+    // start.
+    if (this.#hierarchy.fileBytesInMemory(group) > 0) return undefined;
+    const [kills, cpuSecondsBefore] = [this.#hierarchy.memoryKills(group), this.#hierarchy.cpuSeconds(group)];
+    this.#note(run, { group, limits, kills, cpuSecondsBefore });
+    return group;
   }
 
   /**
@@ -244,10 +237,9 @@ export class ControlGroups implements ResourceLimits {
    * holds.
    */
   #knownGroup(run: RunId): RunGroup {
-    const known = this.#open.get(runKeyOf(run))?.group;
     return (
-      known ??
-      mapGroup(this.#groupOf(run), (directory) => (this.#holders.has(directory) ? undefined : directory))
+      this.#openGroup(run)?.group ??
+      mapGroup(this.#groupOf(run), (directory) => (this.#isHeld(directory) ? undefined : directory))
     );
   }
 
@@ -280,7 +272,7 @@ export class ControlGroups implements ResourceLimits {
   }
 
   async #removeLeft(): Promise<void> {
-    for (const directory of [...this.#left]) if (!this.#holders.has(directory)) await this.#remove(directory);
+    for (const directory of [...this.#left]) if (!this.#isHeld(directory)) await this.#remove(directory);
   }
 
   /**

@@ -40,8 +40,8 @@ export interface ResourceLimits extends RunGroups {
    */
   adopt(run: RunId, pid: number, limits: RunLimits): Promise<boolean>;
 
-  /** True when the run has a control group, which holds all its processes wherever they go. */
-  isOpen(run: RunId): boolean;
+  /** The run of the instance that has a control group, which holds all its processes wherever they go. */
+  openRun(instanceId: string): number | undefined;
 
   /** True when the number of processes can be limited on this node. */
   readonly holdsPids: boolean;
@@ -65,7 +65,7 @@ export interface ResourceLimits extends RunGroups {
   /** The run's present usage; undefined: unknown here. */
   usage(run: RunId): Usage | undefined;
 
-  /** Called when nothing of the run lives any more. A group still in use is removed later. Repeatable. */
+  /** Called when nothing of the run lives and no start will take over its group. A group still in use is removed later. Repeatable. */
   close(run: RunId): Promise<void>;
 
   /**
@@ -85,7 +85,7 @@ export function advisoryLimits(reason: string, disk?: Disk): ResourceLimits {
     advisory: reason,
     open: async () => [],
     adopt: async () => false,
-    isOpen: () => false,
+    openRun: () => undefined,
     holdsPids: false,
     hasIo: false,
     disk,

@@ -225,8 +225,8 @@ describe.skipIf(!(await isHere()))('control groups', () => {
     await plane.putConfiguration({ name: 'daemon', command, runtime: 'process', minimumServiceCount: 1 });
     await until(() => expect(plane.records()[0]?.status.restarts).toBeGreaterThanOrEqual(2));
     const { id = '' } = plane.records()[0] ?? {};
-    const [directory = ''] = await limits.open({ instanceId: id, run: 0 }, LIMITS);
-    closing.push(() => limits.close({ instanceId: id, run: 0 }));
+    const [directory = ''] = await limits.open(RUN, LIMITS);
+    closing.push(() => limits.close(RUN));
     const inAll = (): number[] =>
       groupsIn(dirname(directory)).flatMap((name) => pidsIn([join(dirname(directory), name)]));
     // The run of this moment, and what it has begun.
@@ -340,14 +340,17 @@ describe.skipIf(!(await isHere()))('control groups', () => {
     await plane.start();
     await plane.addNode('node-a');
     const service = { runtime: 'process', ramMB: 16, cpu: 0, minimumServiceCount: 1 };
-    await plane.putConfiguration({ name: 'hog', command: `exec ${HOG}`, ...service });
-    await plane.putConfiguration({ name: 'parent', command: `(exec ${HOG}); exit $?`, ...service });
+    const hog = { ...service, name: 'hog', command: `exec ${HOG}` };
+    const parent = { ...service, name: 'parent', command: `(exec ${HOG}); exit $?` };
+    for (const configuration of [hog, parent]) await plane.putConfiguration(configuration);
     for (const name of ['hog', 'parent'])
       await until(() => {
         const status = plane.records().find(({ configurationName }) => configurationName === name)?.status;
         expect(status).toMatchObject({ reason: 'exited' });
         expect(status?.message).toMatch(/^killed: out of memory at 16 MB, restart \d+ (at once|in \d+ s)$/);
       });
+    for (const configuration of [hog, parent])
+      await plane.putConfiguration({ ...configuration, minimumServiceCount: 0 });
     for (const { id } of plane.records()) await plane.master.writer.setLifecycle(id, 'stop');
     const [directory = ''] = await limits.open(RUN, LIMITS);
     await until(() => expect(groupsIn(dirname(directory))).toEqual([basename(directory)]));

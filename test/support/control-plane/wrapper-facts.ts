@@ -112,6 +112,7 @@ export function supervisorFacts(fields: Partial<SupervisorFacts> = {}): Supervis
     runtimeProblem: null,
     check: null,
     portLookedAt: null,
+    groupRun: null,
     life: null,
     ...fields,
   };

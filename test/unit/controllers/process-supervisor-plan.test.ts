@@ -298,6 +298,30 @@ describe('the plan of the process supervisor', () => {
     expect(decide({ handle: up, ...configured({ readiness: { logLine: 'up' } }) })).toEqual([]);
   });
 
+  describe('with the control group of an ended run', () => {
+    const ended = { handle: handle({ run: 4, exit: EXIT, phase: PREPARED }), groupRun: 4 };
+
+    it('leaves it to the start that follows a crash', () => {
+      expect(decide(ended)).toEqual(['start']);
+    });
+
+    it('removes it where no start follows, even that of an earlier run', () => {
+      expect(decide({ ...ended, desired: desired({ goal: 'remove' }) })).toEqual(['close-group']);
+      expect(decide({ ...ended, groupRun: 3, isNodeStopping: true })).toEqual(['close-group']);
+      expect(decide({ ...ended, ...UNASSIGNED })).toEqual(['close-group']);
+      const finished = handle({ run: 4, exit: EXIT, end: 'unasked', phase: PREPARED });
+      expect(
+        decide({ ...ended, handle: finished, desired: desired({}, false, { restartPolicy: 'never' }) }),
+      ).toEqual(['close-group']);
+    });
+
+    it('keeps it while something of the run may live', () => {
+      expect(decide({ ...ended, handle: handle({ run: 4, phase: remaining() }), ...UNASSIGNED })).toEqual([
+        'check remains of run 4',
+      ]);
+    });
+  });
+
   describe('on the stop ladder', () => {
     const climb = (phase: Partial<Up>): string[] => decide({ handle: running({}, phase), ...wanted('stop') });
 
