@@ -29,7 +29,7 @@ interface Asked {
 /**
  * Holds when one of the addresses accepts a connection, or answers with 2xx or 3xx. Redirects are not followed. Tries all
  * addresses at once, because a program may listen at only one of them. When all fail, an answer is reported rather than
- * a refusal. Ends when `signal` aborts. What has answered is left in peace: see `leave`.
+ * a refusal. Ends when `signal` aborts.
  */
 export async function tryAt(
   { port, path }: Asked,
