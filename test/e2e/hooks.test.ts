@@ -49,6 +49,7 @@ it('run in the directory of the instance with its log, also over the death of th
     writeFileSync(file(id, 'go'), '');
     expect((await world.api.instance(id)).state).toBe('ONLINE');
   });
+  await world.untilLogged(id, /^program$/);
   const log = (await world.api.logs(id)).join('\n');
   expect(log).toMatch(new RegExp(`^id=${id}\nfirst ${id}\n[^]*done\nprogram$`));
   expect(log.match(/first/g)).toHaveLength(1);

@@ -11,7 +11,6 @@ import {
   givenUpFor,
   type Handle,
   hookOf,
-  isAlive,
   nextStartOf,
   type Starting,
   stoppingOf,
@@ -35,6 +34,14 @@ import { STABLE_AFTER_MS } from './restart-delay.js';
 import type { SupervisorPlan, SupervisorStep } from './steps.js';
 import { planRemains, planSpared, planStop, sooner } from './stop-ladder.js';
 
+/** The steps after which the instance has another state at once. */
+const PASSING: ReadonlySet<SupervisorStep['do']> = new Set([
+  'start',
+  'settle-stop',
+  'accept-restart',
+  'close-group',
+]);
+
 export function plan(facts: SupervisorFacts, now: number): SupervisorPlan {
   const { handle } = facts;
   if (handle === undefined) return { steps: facts.desired === undefined ? [] : [{ do: 'open' }] };
@@ -44,9 +51,7 @@ export function plan(facts: SupervisorFacts, now: number): SupervisorPlan {
   const isNews =
     report !== undefined && !(facts.reported !== undefined && isSameReport(facts.reported, report));
   // A state that this plan is about to end is not reported. A state that stays, or waits for something, is reported.
-  const isPassing = action.steps.some(
-    (step) => step.do === 'start' || step.do === 'settle-stop' || step.do === 'accept-restart',
-  );
+  const isPassing = action.steps.some((step) => PASSING.has(step.do));
   return isNews && !isPassing ? { ...action, steps: [{ do: 'report', report }, ...action.steps] } : action;
 }
 
@@ -58,8 +63,6 @@ function planAction(
 ): SupervisorPlan {
   if (isCheckIdle(facts, handle)) return { steps: [{ do: 'end-readiness-check' }] };
   if (goal === 'wait') return { steps: [] };
-  if (facts.groupRun !== null && isGroupUseless(facts, handle, goal))
-    return { steps: [{ do: 'close-group', run: facts.groupRun }] };
   const { phase } = handle;
   const hook = hookOf(handle);
   const mayHookGoOn = hook !== null && (goal === 'run' || hook.kind === 'after');
@@ -80,11 +83,6 @@ function planAction(
     default:
       return phase satisfies never;
   }
-}
-
-/** True when the last run has ended, and no start will take over its control group. */
-function isGroupUseless(facts: SupervisorFacts, handle: Handle, goal: SupervisorGoal): boolean {
-  return !isAlive(handle) && ((goal !== 'run' && goal !== 'restart') || isFinished(facts, handle));
 }
 
 /**
@@ -124,6 +122,9 @@ function planDown(
   const isToClear = !handle.static && directory !== 'cleared';
   if (owedHook(facts, handle) !== undefined && facts.runtimeProblem === null)
     return { steps: [{ do: 'start' }] };
+  // No start will take over the control group.
+  if (facts.groupRun !== null && ((goal !== 'run' && goal !== 'restart') || isFinished(facts, handle)))
+    return { steps: [{ do: 'close-group', run: facts.groupRun }] };
   switch (goal) {
     case 'pause':
     case 'wait':

@@ -315,6 +315,17 @@ describe('the plan of the process supervisor', () => {
       ).toEqual(['close-group']);
     });
 
+    it('leaves it to the hook that follows, and says STOPPED when it is gone', () => {
+      const hooked = desired({ goal: 'stop' }, false, { after: [{ command: 'tidy' }] });
+      const owing = { ...ended.handle, hooks: { ...ended.handle.hooks, owed: 0 } };
+      const stopped = { ...ended, reported: undefined };
+      expect(decide({ ...stopped, desired: hooked, handle: owing })).toEqual(['start']);
+      expect(decide({ ...stopped, desired: desired({ goal: 'stop' }) })).toEqual(['close-group']);
+      expect(decide({ ...stopped, desired: desired({ goal: 'stop' }), groupRun: null })).toEqual([
+        'report STOPPED',
+      ]);
+    });
+
     it('keeps it while something of the run may live', () => {
       expect(decide({ ...ended, handle: handle({ run: 4, phase: remaining() }), ...UNASSIGNED })).toEqual([
         'check remains of run 4',
