@@ -34,7 +34,7 @@ import { STABLE_AFTER_MS } from './restart-delay.js';
 import type { SupervisorPlan, SupervisorStep } from './steps.js';
 import { planRemains, planSpared, planStop, sooner } from './stop-ladder.js';
 
-/** The steps after which the instance has another state at once. */
+/** The steps after which the instance may have another state at once. */
 const PASSING: ReadonlySet<SupervisorStep['do']> = new Set([
   'start',
   'settle-stop',
