@@ -70,7 +70,7 @@ export class Readiness {
     logger.warn({ ...fieldsOf(handle), problem }, `${nameOf(handle)} ${text}`);
   }
 
-  /** Ends all checks, and waits until each has closed its sockets and files. Idempotent. */
+  /** Ends all checks, and waits until each is over. Idempotent. */
   async stop(): Promise<void> {
     const pending = [...this.#checks.values()];
     this.#checks.clear();

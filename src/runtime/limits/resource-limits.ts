@@ -65,7 +65,10 @@ export interface ResourceLimits extends RunGroups {
   /** The run's present usage; undefined: unknown here. */
   usage(run: RunId): Usage | undefined;
 
-  /** Called when nothing of the run lives and no start will take over its group. A group still in use is removed later. Repeatable. */
+  /**
+   * Called when nothing of the run lives and no start will take over its group. A group still in use is removed later.
+   * Repeatable.
+   */
   close(run: RunId): Promise<void>;
 
   /**

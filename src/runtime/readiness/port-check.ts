@@ -9,6 +9,7 @@ import { addAbortSignal, type Readable } from 'node:stream';
 
 const LOOPBACK = ['127.0.0.1', '::1'];
 const LEAVE_MS = 1000;
+const LEAVE_BYTES = 2 ** 20;
 
 /** The problem, in words that a client may read; null: the check holds. */
 export type Finding = string | null;
@@ -27,9 +28,9 @@ interface Asked {
 }
 
 /**
- * Holds when one of the addresses accepts a connection, or answers with 2xx or 3xx. Redirects are not followed. Tries all
- * addresses at once, because a program may listen at only one of them. When all fail, an answer is reported rather than
- * a refusal. Ends when `signal` aborts.
+ * Holds when one of the addresses accepts a connection, or answers with 2xx or 3xx. Redirects are not followed. Tries
+ * all addresses at once, because a program may listen at only one of them. When all fail, an answer is reported rather
+ * than a refusal. Ends when `signal` aborts.
  */
 export async function tryAt(
   { port, path }: Asked,
@@ -77,11 +78,15 @@ function endsWith(signal: AbortSignal, asking: { destroy(): unknown }): () => vo
 }
 
 /**
- * Takes what a program still sends until it closes the connection, for a second at most. Closed with unread data, a
- * connection is reset, and that ends a program which listens for no errors of its connections.
+ * Takes what a program still sends until it closes the connection, for a second and 1 MiB at most. Closed with unread
+ * data, a connection is reset, and that ends a program which listens for no errors of its connections.
  */
 function leave(said: Readable, socket: Socket): void {
-  said.resume();
+  let bytes = 0;
+  said.on('data', (piece: Buffer) => {
+    bytes += piece.length;
+    if (bytes > LEAVE_BYTES) socket.destroy();
+  });
   socket.unref();
   addAbortSignal(AbortSignal.timeout(LEAVE_MS), socket);
 }

@@ -237,6 +237,35 @@ describe.skipIf(!(await isHere()))('control groups', () => {
     expect(inAll()).toEqual([]);
   });
 
+  it('go on over a crash, and are gone with the stop', async () => {
+    const world = new ProcessWorld();
+    const limits = await limitsOf(world.rootId);
+    const runtime = world.runtime({ groups: limits });
+    const plane = new ControlPlane({ clock: new SystemClock(), realRuntimes: [runtime], limits });
+    closing.push(async () => {
+      await plane.stop();
+      await world.close();
+    });
+    await plane.start();
+    await plane.addNode('node-a');
+    const service = { name: 'service', command: 'exec sleep 1000', runtime: 'process' };
+    await plane.putConfiguration({ ...service, minimumServiceCount: 1 });
+    const [directory = ''] = await limits.open(RUN, LIMITS);
+    closing.push(() => limits.close(RUN));
+    const runsOf = (id: string): string[] =>
+      groupsIn(dirname(directory)).filter((name) => name.startsWith(id));
+    await until(() => expect(plane.records()[0]?.status.state).toBe('ONLINE'));
+    const { id = '', status } = plane.records()[0] ?? {};
+    process.kill(status?.pid ?? expect.fail('it runs'), 'SIGKILL');
+    await until(() => expect(plane.records()[0]?.status).toMatchObject({ state: 'ONLINE', restarts: 1 }));
+    expect(runsOf(id)).toEqual([`${id}.1`]);
+    expect(pidsIn([join(dirname(directory), `${id}.1`)])).toEqual([plane.records()[0]?.status.pid]);
+    await plane.putConfiguration({ ...service, minimumServiceCount: 0 });
+    await plane.master.writer.setLifecycle(id, 'stop');
+    await until(() => expect(plane.records()[0]?.status.state).toBe('STOPPED'));
+    expect(runsOf(id)).toEqual([]);
+  });
+
   it('go to the next run of the instance when nothing is in them, without the usage of the runs before', async () => {
     const rootId = newRootId();
     const before = await limitsOf(rootId);

@@ -66,19 +66,26 @@ describe('the look at a port', () => {
   });
 
   it.each([undefined, '/'])(
-    'leaves a program that sends without end after a second (path %s)',
+    'leaves a program that sends much, or little without end (path %s)',
     async (path) => {
-      const server = createServer((socket) => {
-        socket.write('HTTP/1.1 200 OK\r\n\r\n');
-        const more = (): void => {
-          while (socket.writable && socket.write('x'.repeat(65_536)));
-        };
-        socket.on('drain', more);
-        more();
-      });
-      const port = await listen(server);
-      expect(await tryAt({ port, path }, LOOPBACK, NEVER)).toBeNull();
-      await until(() => expect(sockets.size).toBe(0));
+      const much = (socket: Socket): void => {
+        while (socket.writable && socket.write('x'.repeat(65_536)));
+        socket.once('drain', () => much(socket));
+      };
+      const little = (socket: Socket): void => {
+        const timer = setInterval(() => socket.write('x'), 10);
+        socket.on('close', () => clearInterval(timer));
+      };
+      for (const send of [much, little]) {
+        const server = createServer({ allowHalfOpen: true }, (socket) => {
+          socket.resume();
+          socket.write('HTTP/1.1 200 OK\r\n\r\n');
+          send(socket);
+        });
+        const port = await listen(server);
+        expect(await tryAt({ port, path }, LOOPBACK, NEVER)).toBeNull();
+        await until(() => expect(sockets.size).toBe(0));
+      }
     },
   );
 
