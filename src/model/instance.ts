@@ -152,11 +152,13 @@ export const storedStatusSchema = z.object({
 
 /** The process, or none. Only an instance without a process has ended, or is gone from its node. */
 type ProcessStatus =
-  | { pid: number; gone: false; endedAt?: never }
-  | { pid: null; gone: boolean; endedAt?: number };
+  | { pid: number; gone: false; endedAt?: undefined }
+  | { pid: null; gone: boolean; endedAt?: number | undefined };
 
 /** `upAt` exists only until the instance has been ready with its content. */
-type FirstReadiness = { hasBeenReady: true; upAt?: never } | { hasBeenReady: false; upAt?: number };
+type FirstReadiness =
+  | { hasBeenReady: true; upAt?: undefined }
+  | { hasBeenReady: false; upAt?: number | undefined };
 
 export type StoredStatus = z.output<typeof storedStatusSchema>;
 export type InstanceStatus = Omit<StoredStatus, keyof ProcessStatus | keyof FirstReadiness> &
@@ -209,18 +211,45 @@ function isInLine(stored: StoredInstance): stored is InstanceRecord {
 }
 
 /**
- * Drops fields that contradict others. With a process, drops `endedAt`, and `gone` is false. Once the
- * instance has been ready, drops `upAt`.
+ * The status with `news`. Drops fields that contradict others: with a process, drops `endedAt`, and `gone` is false. Once
+ * the instance has been ready, drops `upAt`. A dropped or absent field is undefined.
  */
-export function statusOf(stored: StoredStatus): InstanceStatus {
-  const { pid, gone, endedAt, hasBeenReady, upAt, ...common } = stored;
-  const process: ProcessStatus =
-    pid === null ? { pid, gone, ...(endedAt !== undefined && { endedAt }) } : { pid, gone: false };
-  const readiness: FirstReadiness = hasBeenReady
-    ? { hasBeenReady }
-    : { hasBeenReady, ...(upAt !== undefined && { upAt }) };
-  return { ...common, ...process, ...readiness };
+export function statusOf(stored: StoredStatus, news: Partial<StoredStatus> = {}): InstanceStatus {
+  // All statuses have one shape, from one literal: a copy by spreads or rests takes twenty times as long.
+  const status = {
+    state: stored.state,
+    reason: stored.reason,
+    message: stored.message,
+    warning: stored.warning,
+    installed: stored.installed,
+    pid: stored.pid,
+    keepsPort: stored.keepsPort,
+    busyPort: stored.busyPort,
+    restarts: stored.restarts,
+    exitCode: stored.exitCode,
+    exitSignal: stored.exitSignal,
+    lastHeartbeat: stored.lastHeartbeat,
+    saidHeartbeat: stored.saidHeartbeat,
+    keepsFailing: stored.keepsFailing,
+    players: stored.players,
+    maxPlayers: stored.maxPlayers,
+    tps: stored.tps,
+    hasBeenReady: stored.hasBeenReady,
+    startedAt: stored.startedAt,
+    upAt: stored.upAt,
+    countsPlayers: stored.countsPlayers,
+    gone: stored.gone,
+    awaitsReport: stored.awaitsReport,
+    awaitsRestart: stored.awaitsRestart,
+    endedAt: stored.endedAt,
+  } satisfies Record<keyof StoredStatus, unknown>;
+  Object.assign(status, news);
+  if (status.pid !== null) Object.assign(status, NO_END);
+  if (status.hasBeenReady) status.upAt = undefined;
+  return status as InstanceStatus;
 }
+
+const NO_END = { gone: false, endedAt: undefined };
 
 export type InstancePlacement = NonNullable<InstanceRecord['placement']>;
 export type PlacedTemplate = z.output<typeof placedTemplateSchema>;

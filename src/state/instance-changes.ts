@@ -23,6 +23,8 @@ import {
   isAtRest,
   type Maker,
   type Reason,
+  type StoredStatus,
+  statusOf,
   withEnd,
   withRest,
 } from '../model/instance.js';
@@ -72,7 +74,7 @@ export function newInstance(
     desired: { goal: 'run', restartToken: 0 },
     placement: null,
     home: null,
-    status: { ...NEW_STATUS, lastHeartbeat: now },
+    status: statusOf(NEW_STATUS, { lastHeartbeat: now }),
   };
   if (generation > 0) record.generation = generation;
   return record;
@@ -105,8 +107,7 @@ function withoutAsking(desired: InstanceRecord['desired']): InstanceRecord['desi
 
 function neverReady(status: InstanceStatus): InstanceStatus {
   if (!status.hasBeenReady && status.upAt === undefined) return status;
-  const { upAt: _upAt, hasBeenReady: _ready, ...others } = status;
-  return { ...others, hasBeenReady: false };
+  return statusOf(status, { hasBeenReady: false, upAt: undefined });
 }
 
 /** The record with another content, which its next start takes. */
@@ -145,7 +146,7 @@ export interface NoPlace {
 
 /** The record of an instance that waits for a place. */
 export function withoutPlace(record: InstanceRecord, { reason, message }: NoPlace): InstanceRecord {
-  return { ...record, status: { ...record.status, reason, message } };
+  return { ...record, status: statusOf(record.status, { reason, message }) };
 }
 
 /** The record with a place, or with another port. The reason and message of the earlier place are dropped. */
@@ -155,7 +156,7 @@ export function withPlace(record: InstanceRecord, placement: InstancePlacement):
     ...record,
     placement,
     home,
-    status: { ...record.status, reason: null, message: null },
+    status: statusOf(record.status, { reason: null, message: null }),
   };
 }
 
@@ -195,18 +196,20 @@ export function withGoal(record: InstanceRecord, goal: InstanceRecord['desired']
 export function reported(before: InstanceRecord, report: StateReport, now: number): InstanceRecord {
   const record = withRest(before);
   const { state } = report;
-  const { saidHeartbeat: _said, ...last } = record.status;
-  const status: InstanceStatus = {
-    ...(state === 'ONLINE' ? asReady(last) : last),
+  const { status: last } = record;
+  const { reason, message } = state === last.state ? last : whyReported(record, state);
+  const status = statusOf(last, {
     state,
-    ...(state !== last.state && whyReported(record, state)),
+    reason,
+    message,
+    hasBeenReady: state === 'ONLINE' || last.hasBeenReady,
     lastHeartbeat: now,
-    ...(report.lastHeartbeat !== undefined && { saidHeartbeat: report.lastHeartbeat }),
-    players: report.players ?? record.status.players,
-    ...(report.players !== undefined && { countsPlayers: true }),
-    maxPlayers: report.maxPlayers ?? record.status.maxPlayers,
-    tps: report.tps ?? record.status.tps,
-  };
+    saidHeartbeat: report.lastHeartbeat,
+    players: report.players ?? last.players,
+    countsPlayers: report.players === undefined ? last.countsPlayers : true,
+    maxPlayers: report.maxPlayers ?? last.maxPlayers,
+    tps: report.tps ?? last.tps,
+  });
   const next = { ...record, status };
   if (state !== 'STOPPED' || record.desired.goal !== 'run') return next;
   return withEnd({ ...next, desired: { ...next.desired, goal: 'stop', stoppedBy: 'instance' } }, now);
@@ -289,11 +292,7 @@ export function timedOut(record: InstanceRecord): InstanceRecord {
   return withGoal({ ...record, desired: { ...record.desired, stoppedBy: 'timeout' } }, 'stop');
 }
 
-function asReady({ hasBeenReady: _ready, upAt: _upAt, ...status }: InstanceStatus): InstanceStatus {
-  return { ...status, hasBeenReady: true };
-}
-
-const NEW_STATUS = {
+const NEW_STATUS: StoredStatus = {
   state: 'CREATING',
   reason: null,
   message: null,
@@ -301,9 +300,10 @@ const NEW_STATUS = {
   restarts: 0,
   exitCode: null,
   exitSignal: null,
+  lastHeartbeat: 0,
   players: null,
   maxPlayers: null,
   tps: null,
   hasBeenReady: false,
   gone: false,
-} as const;
+};

@@ -5,7 +5,7 @@
  */
 import type { Configuration } from '../../model/configuration.js';
 import { isSamePort, type NamedPort, type PortProtocol, portsOf } from '../../model/fields/ports.js';
-import { type InstanceRecord, type InstanceStatus, withEnd } from '../../model/instance.js';
+import { type InstanceRecord, type InstanceStatus, statusOf, withEnd } from '../../model/instance.js';
 import { isSameValue } from '../../model/plain/same-value.js';
 import type { MirrorReader } from '../../store/mirror.js';
 import { modify, type RecordSet } from '../../store/modify.js';
@@ -114,6 +114,9 @@ function keyOf(nodeId: string, report: Report): string {
   return `${nodeId}/${report.id}`;
 }
 
+/** Fields of a status that a report only takes away, which is no news by itself. */
+const NO_NEWS: ReadonlySet<string> = new Set(['saidHeartbeat', 'awaitsReport', 'awaitsRestart', 'endedAt']);
+
 /**
  * The status after a report; undefined when nothing changes. The players and tps that an app PUT stay while the app's
  * process runs.
@@ -131,19 +134,7 @@ function nextStatus(
   const isSelfReported = saysItIsReady(before, report);
   // An app that reported itself ONLINE stays ONLINE while it is being stopped, even if its node never saw it ready.
   const isStillUp = report.reason === 'stopping' && before.state === 'ONLINE' && before.pid === report.pid;
-  const {
-    pid: _pid,
-    gone: _gone,
-    saidHeartbeat: _said,
-    endedAt,
-    awaitsReport,
-    awaitsRestart,
-    ...common
-  } = before;
-  const process =
-    report.pid === null
-      ? { pid: null, gone: report.gone, ...(endedAt !== undefined && { endedAt }) }
-      : { pid: report.pid, gone: false as const };
+  const { awaitsReport, awaitsRestart } = before;
   const isRestarted = awaitsRestart === true && report.restartToken >= record.desired.restartToken;
   // Until the restart the reports are about the former run, which may have had another content and no readiness check.
   const isFormerRun = awaitsRestart === true && !isRestarted;
@@ -151,30 +142,34 @@ function nextStatus(
   // pid shows it as well.
   const isOver = report.pid === null || (before.pid !== null && report.pid !== before.pid);
   const isSameRun = before.pid === report.pid && before.restarts === report.restarts;
-  const after: InstanceStatus = {
-    ...common,
+  const after = statusOf(before, {
     startedAt: report.pid === null ? undefined : isSameRun ? before.startedAt : facts.now,
     state: isEnding ? 'STOPPED' : isSelfReported || isStillUp ? 'ONLINE' : report.state,
     reason: isSelfReported ? before.reason : report.reason,
     message: isSelfReported ? before.message : report.message,
     warning: report.warning,
+    pid: report.pid,
+    gone: report.gone,
     keepsPort: report.keepsPort,
     busyPort: busyPortOf(record, report)?.name,
     installed: report.installed ?? before.installed,
     restarts: report.restarts,
     exitCode: report.exitCode,
     exitSignal: report.exitSignal,
+    saidHeartbeat: undefined,
     keepsFailing: report.keepsFailing,
-    ...(isOver && { players: null, maxPlayers: null, tps: null }),
-    ...(isFormerRun && { awaitsRestart }),
-    ...process,
-  };
-  const isSame = (Object.keys(after) as (keyof InstanceStatus)[]).every((field) =>
-    isSameValue(after[field], before[field]),
+    players: isOver ? null : before.players,
+    maxPlayers: isOver ? null : before.maxPlayers,
+    tps: isOver ? null : before.tps,
+    awaitsReport: undefined,
+    awaitsRestart: isFormerRun ? true : undefined,
+  });
+  const isSame = (Object.keys(after) as (keyof InstanceStatus)[]).every(
+    (field) => NO_NEWS.has(field) || isSameValue(after[field], before[field]),
   );
   const next = isFormerRun ? after : withFirstReadiness(before, after, facts);
   const isNowReady = facts.isChecked && next.hasBeenReady && !before.hasBeenReady;
-  if (!isSame || isNowReady) return { ...next, lastHeartbeat: facts.now };
+  if (!isSame || isNowReady) return statusOf(next, { lastHeartbeat: facts.now });
   return awaitsReport === true || isRestarted ? after : undefined;
 }
 
@@ -230,7 +225,5 @@ export function withFirstReadiness(
   const isSameRun = before.pid !== null && before.pid === after.pid && before.restarts === after.restarts;
   const upAt = (isSameRun ? before.upAt : undefined) ?? (isUp ? now : undefined);
   if (!isReady && upAt === after.upAt) return after;
-  const { hasBeenReady: _ready, upAt: _upAt, ...status } = after;
-  if (isReady) return { ...status, hasBeenReady: true };
-  return upAt === undefined ? { ...status, hasBeenReady: false } : { ...status, hasBeenReady: false, upAt };
+  return statusOf(after, { hasBeenReady: isReady, upAt });
 }

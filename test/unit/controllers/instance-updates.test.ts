@@ -80,7 +80,7 @@ it('restarts what runs with the content in force, where it is', async () => {
     placement: placedOn('alpha', 4000),
     home: { nodeId: 'alpha', port: 4000 },
     desired: { goal: 'run', restartToken: 1 },
-    status: up,
+    status: { ...up, awaitsRestart: true },
   });
   expect(await updates.update('old1aa')).toBe('current');
   expect(recordNow().desired.restartToken).toBe(1);
