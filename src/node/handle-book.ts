@@ -3,6 +3,7 @@ import type { Clock } from '../loop/clock.js';
 import { Conflict } from '../loop/reconciler.js';
 import {
   AT_ONCE,
+  changed,
   type Handle,
   type HandleRecord,
   handleRecordSchema,
@@ -83,7 +84,7 @@ export class HandleBook {
 
   /** Changes some fields of a handle. Does nothing when the handle does not exist. */
   change(id: string, fields: Partial<Omit<Handle, 'id' | 'phase'>>): void {
-    this.move(id, (handle) => ({ ...handle, ...fields }));
+    this.move(id, (handle) => changed(handle, fields));
   }
 
   /**

@@ -7,6 +7,7 @@ import type { Exit } from '../../../src/model/run/past-exit.js';
 import { identityText, pidOf, publicPid } from '../../../src/model/run/run-identity.js';
 import { stopSettingsOf } from '../../../src/model/stopping.js';
 import {
+  changed,
   type Handle,
   isAlive,
   isConfirmed,
@@ -133,7 +134,7 @@ export class Adoption {
     const exit: Exit = (isItsRun ? held.exit : null) ?? { ...UNSEEN_EXIT, at: clock.now() };
     const run = isItsRun ? held.run : handle.run;
     this.#supervisor.noteFoundExit(
-      { ...handle, run, begunAt: handle.run === run ? handle.begunAt : null },
+      changed(handle, { run, begunAt: handle.run === run ? handle.begunAt : null }),
       exit,
     );
   }
@@ -144,7 +145,7 @@ export class Adoption {
     if (handle.run === run && isConfirmed(handle, process)) return;
     // The handle's ports and time of start belong to an earlier run when the start of this run never reached the disk.
     const { port, begunAt } = handle.run === run ? handle : { port: undefined, begunAt: null };
-    handles.put(up({ ...handle, run, port, begunAt }, process, clock.monotonic()));
+    handles.put(up(changed(handle, { run, port, begunAt }), process, clock.monotonic()));
     logger.info(
       { instance: handle.id, processPid: publicPid(pidOf(process)) },
       `adopted ${nameOf(handle)}, ${identityText(process)}`,

@@ -9,6 +9,7 @@ import { cutText } from '../../../src/model/words.js';
 import type { Desired } from '../../../src/node/desired-copy.js';
 import {
   AT_ONCE,
+  changed,
   ended,
   type Handle,
   hookOf,
@@ -105,7 +106,7 @@ export function planHook(handle: Handle, phase: Up, timeoutMs: number, now: numb
 /** The handle for the ladder of a hook: it does not read the program's stop command, and no proxy has to see it leave. */
 export function withoutCommand(handle: Handle): Handle {
   const stop = { ...handle.stop, command: null, leaveMs: 0 };
-  return hookOf(handle) === null ? handle : { ...handle, stop };
+  return hookOf(handle) === null ? handle : changed(handle, { stop });
 }
 
 /** The handle after its hook ended; undefined: the run was no hook. A hook after the program is never repeated. */

@@ -7,6 +7,7 @@ import type { Exit } from '../../../src/model/run/past-exit.js';
 import { stopSettingsOf } from '../../../src/model/stopping.js';
 import type { Desired } from '../../../src/node/desired-copy.js';
 import {
+  changed,
   fieldsOf,
   givenUpFor,
   type Handle,
@@ -222,7 +223,7 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
     const preparedFor = left.end(id)?.preparedFor ?? null;
     const { configurationName, restartToken } = wanted.assignment;
     const handle = newHandle({ id, configurationName, restartToken, ...contentOf(wanted) });
-    handles.put({ ...handle, hooks: { ...handle.hooks, preparedFor } });
+    handles.put(changed(handle, { hooks: { ...handle.hooks, preparedFor } }));
     // The disk may have an older handle of this instance. A daemon killed now would come back with that handle, and
     // restart the instance.
     if (restartToken > 0) return handles.keep();

@@ -3,7 +3,7 @@
  * mark. The node looks for remains after every end, and nothing starts before they are gone.
  */
 import { Conflict } from '../../../src/loop/reconciler.js';
-import { fieldsOf, type Handle, hookOf, lookedAfter, nameOf } from '../../../src/node/handle.js';
+import { changed, fieldsOf, type Handle, hookOf, lookedAfter, nameOf } from '../../../src/node/handle.js';
 import type { NodeParts } from '../parts.js';
 import { causeOfLeft, describeLeft } from './left-behind.js';
 
@@ -42,5 +42,5 @@ function withCause(handle: Handle, left: readonly string[]): Handle {
   if (exit === null || last?.run !== run || last.wasAsked || hookOf(handle) !== null) return handle;
   const cause = causeOfLeft(exit, left);
   if (cause === undefined) return handle;
-  return { ...handle, exit: { ...exit, cause }, exits: [{ ...last, cause }, ...earlier] };
+  return changed(handle, { exit: { ...exit, cause }, exits: [{ ...last, cause }, ...earlier] });
 }

@@ -4,6 +4,7 @@ import { backoffMs } from '../../../src/loop/backoff.js';
 import { type Exit, KEPT_EXITS, type PastRun } from '../../../src/model/run/past-exit.js';
 import {
   AT_ONCE,
+  changed,
   ended,
   type Handle,
   type NextStart,
@@ -44,11 +45,14 @@ export function afterExit(handle: Handle, exit: MeasuredExit, now: number, jitte
   const wasAsked = stoppingOf(handle) !== null;
   const how = { code, signal, at, ...(cause !== undefined && { cause }) };
   const exits = withPast(handle, exit, wasAsked);
-  if (wasAsked) return ended({ ...handle, exit: how, exits, end: 'asked', streak: 0 }, AT_ONCE);
+  if (wasAsked) return ended(changed(handle, { exit: how, exits, end: 'asked', streak: 0 }), AT_ONCE);
   const upSince = handle.phase.is === 'up' ? handle.phase.since : null;
   const wasStable = upSince !== null && now - upSince >= STABLE_AFTER_MS;
   const streak = wasStable ? 1 : handle.streak + 1;
-  return ended({ ...handle, exit: how, exits, end: 'unasked', streak }, delayed(streak, null, now, jitter));
+  return ended(
+    changed(handle, { exit: how, exits, end: 'unasked', streak }),
+    delayed(streak, null, now, jitter),
+  );
 }
 
 /** The number of failures in a row after an install or a start failed, and the time of the next try. */

@@ -10,6 +10,7 @@ import type { Desired } from '../../../src/node/desired-copy.js';
 import {
   AT_ONCE,
   cancelled,
+  changed,
   fieldsOf,
   type Handle,
   hindered,
@@ -172,7 +173,7 @@ export class Starter {
     const { run, cancel } = underWay;
     const { assignment, configuration } = wanted;
     const hooks = hooksOfStart(wanted, handle, hook);
-    handles.put(starting({ ...handle, hooks }, assignment, clock.now()));
+    handles.put(starting(changed(handle, { hooks }), assignment, clock.now()));
     // A daemon killed now would otherwise come back and take the hook for the program, or start the run of a job again.
     if (hook !== undefined || configuration.job !== undefined) await handles.keep();
     if (hook === undefined && configuration.readiness?.logLine !== undefined) await this.#noteLogPlace(id);
@@ -196,14 +197,13 @@ export class Starter {
     });
     handles.move(id, (started) =>
       up(
-        {
-          ...started,
+        changed(started, {
           restarts:
             handle.restarts + (hook === undefined && handle.exit !== null && handle.streak > 0 ? 1 : 0),
           // A run that starts without a check counts as ready, even when a check is added to its configuration later.
           readiness:
             configuration.readiness === undefined ? { run, isReady: true, problem: null } : started.readiness,
-        },
+        }),
         process,
         clock.monotonic(),
       ),
@@ -276,9 +276,9 @@ export class Starter {
     handles.move(id, (handle) => {
       const hook = hookOf(handle);
       if (hook?.kind === 'after')
-        return notStarted({ ...handle, hooks: { ...handle.hooks, owed: hook.next } }, AT_ONCE);
+        return notStarted(changed(handle, { hooks: { ...handle.hooks, owed: hook.next } }), AT_ONCE);
       const { streak, next } = afterFailure(handle, problem, clock.monotonic(), random());
-      return notStarted({ ...handle, streak }, next);
+      return notStarted(changed(handle, { streak }), next);
     });
   }
 }

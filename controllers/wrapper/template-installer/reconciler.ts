@@ -7,7 +7,7 @@ import { fieldOf } from '../../../src/model/json-object.js';
 import { publicMessage } from '../../../src/model/public-message.js';
 import { cutToBytes } from '../../../src/model/words.js';
 import type { Desired } from '../../../src/node/desired-copy.js';
-import { type Handle, hindered, type Problem, withDirectory } from '../../../src/node/handle.js';
+import { changed, type Handle, hindered, type Problem, withDirectory } from '../../../src/node/handle.js';
 import type { TemplatePrefetch } from '../../../src/node/template-prefetch.js';
 import { unheldIo } from '../../../src/runtime/limits/disk.js';
 import type { NodeParts } from '../parts.js';
@@ -123,6 +123,7 @@ export class TemplateInstaller implements Reconciler<InstallerFacts, InstallerSt
 
   /** The warnings about limits that do not hold on this node. */
   #unheld({ configuration: { limits, runtime } }: Desired): string[] {
+    if (limits === undefined) return [];
     const { limits: held, runtimes } = this.#parts;
     // Such a runtime limits by itself.
     const isOwn = runtimes.get(runtime)?.usage !== undefined;
@@ -181,7 +182,7 @@ export class TemplateInstaller implements Reconciler<InstallerFacts, InstallerSt
       // The instance of a slow fetch may by now run with other trees: this failure does not concern it.
       if (handle.phase.is !== 'down') return handle;
       const { streak, next } = afterFailure(handle, problem, clock.monotonic(), random());
-      return hindered({ ...handle, streak }, next);
+      return hindered(changed(handle, { streak }), next);
     });
   }
 }
