@@ -259,7 +259,10 @@ describe.skipIf(!(await isHere()))('control groups', () => {
     process.kill(status?.pid ?? expect.fail('it runs'), 'SIGKILL');
     await until(() => expect(plane.records()[0]?.status).toMatchObject({ state: 'ONLINE', restarts: 1 }));
     expect(runsOf(id)).toEqual([`${id}.1`]);
-    expect(pidsIn([join(dirname(directory), `${id}.1`)])).toEqual([plane.records()[0]?.status.pid]);
+    // The shell of the run moves itself there, after the runtime has told its pid.
+    await until(() =>
+      expect(pidsIn([join(dirname(directory), `${id}.1`)])).toEqual([plane.records()[0]?.status.pid]),
+    );
     await plane.putConfiguration({ ...service, minimumServiceCount: 0 });
     await plane.master.writer.setLifecycle(id, 'stop');
     await until(() => expect(plane.records()[0]?.status.state).toBe('STOPPED'));
