@@ -48,7 +48,7 @@ export default defineConfig({
   platform: 'node',
   external: [...INSTALLED, /^swagger-ui-dist\//],
   resolve: { alias: Object.fromEntries(NEVER_ASKED.map((name) => [name, false as const])) },
-  plugins: [licences(), billOfMaterials(), withoutPrograms()],
+  plugins: [licences(), billOfMaterials(), withoutUnusedBuiltins()],
   output: {
     dir: 'dist',
     format: 'esm',
@@ -66,16 +66,20 @@ export default defineConfig({
   },
 });
 
-/**
- * Replaces `child_process` in the parser of commands, which would load it at each start for commands that are programs
- * of their own. Drover has no such commands.
- */
-function withoutPrograms(): Plugin {
-  const nothing = '\0no-programs';
+/** The modules of Node.js that a package loads at each start for what Drover does not have, and the package. */
+const UNUSED_BUILTINS = [
+  // For commands that are programs of their own.
+  ['node:child_process', '/node_modules/commander/'],
+  // 10 ms and 2 MB.
+  ['node:http2', '/node_modules/fastify/'],
+] as const;
+
+function withoutUnusedBuiltins(): Plugin {
+  const nothing = '\0unused-builtin';
   return {
-    name: 'without-programs',
+    name: 'without-unused-builtins',
     resolveId: (source, importer) =>
-      source === 'node:child_process' && importer?.includes('/node_modules/commander/') === true
+      UNUSED_BUILTINS.some(([name, user]) => source === name && importer?.includes(user))
         ? nothing
         : undefined,
     load: (id) => (id === nothing ? 'export default {};' : undefined),

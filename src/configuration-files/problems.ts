@@ -91,18 +91,14 @@ export function readerOf<T>(
   schema: z.ZodType<T>,
   mayShow: (path: readonly PropertyKey[]) => boolean = isShown,
 ): (input: unknown) => Read<T> {
-  let made: Rule | undefined;
-  // Made at the first need: that takes some milliseconds.
-  const rules = (): Rule => {
-    made ??= rulesOf(schema);
-    return made;
-  };
   return (input) => {
-    const said = hasNull(input) ? withoutNulls(input, rules()) : input;
+    const said = hasNull(input) ? withoutNulls(input, rulesOf(schema)) : input;
     const result = schema.safeParse(said);
     if (result.success) return { data: result.data };
     return {
-      problems: firstOf(findingsOf(result.error.issues, { rules: rules(), input: said, mayShow }, [])),
+      problems: firstOf(
+        findingsOf(result.error.issues, { rules: rulesOf(schema), input: said, mayShow }, []),
+      ),
     };
   };
 }
@@ -129,9 +125,14 @@ function takesNull(rule: Rule | undefined): boolean {
   return rule?.type === 'null' || (rule?.anyOf ?? []).some((one) => isRule(one) && takesNull(one));
 }
 
-/** The values that a schema accepts, for the words of its faults. */
+/** Each takes some milliseconds, and thousands of texts may be judged. */
+const RULES = new WeakMap<z.ZodType, Rule>();
+
+/** The values that a schema accepts, for the words of its faults; made at the first need. */
 export function rulesOf(schema: z.ZodType): Rule {
-  return z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
+  const rules = RULES.get(schema) ?? z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
+  RULES.set(schema, rules);
+  return rules;
 }
 
 /** The sources for the words of a fault. */

@@ -10,8 +10,6 @@ import { type Finding, type Findings, firstOf, type Problem, rulesOf, unknownFie
 
 /** The field by which editors find the schema of a file. */
 const EDITOR_FIELD = '$schema';
-/** Made once: that takes some milliseconds, and thousands of texts may be judged. */
-const CONFIGURATION_RULES = rulesOf(configurationSchema);
 const HOST_ADDRESS_NAMES: ReadonlySet<string> = new Set(['NODE_ID', 'NODE_ADDRESS', 'HOST_ADDRESS']);
 
 /** `input` is the object from which the schema made `configuration`. */
@@ -21,11 +19,11 @@ export function warningsOf(input: object, configuration: Configuration): Finding
 
 /** The fields that the schema does not know. */
 export function unknownFields(input: object, configuration: Configuration): Findings {
-  return firstOf(unknownFieldsOf(CONFIGURATION_RULES, input, configuration, EDITOR_FIELD));
+  return firstOf(unknownFieldsOf(rulesOf(configurationSchema), input, configuration, EDITOR_FIELD));
 }
 
 function* oddities(input: object, configuration: Configuration): Generator<Finding> {
-  yield* unknownFieldsOf(CONFIGURATION_RULES, input, configuration, EDITOR_FIELD);
+  yield* unknownFieldsOf(rulesOf(configurationSchema), input, configuration, EDITOR_FIELD);
   for (const oddity of withoutEffect(configuration)) yield () => oddity;
 }
 

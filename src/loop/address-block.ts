@@ -1,5 +1,5 @@
 /** Names the block of addresses from which one machine can choose its own, for limits by address. */
-import { isIPv6 } from 'node:net';
+import { isIP } from 'node:net';
 
 const IPV4_IN_IPV6 = /^::ffff:(?=\d+\.)/i;
 const GROUPS = 8;
@@ -11,7 +11,7 @@ const NETWORK_GROUPS = 4;
  */
 export function addressBlockOf(address: string): string {
   const plain = address.replace(IPV4_IN_IPV6, '');
-  if (!isIPv6(plain)) return plain;
+  if (isIP(plain) !== 6) return plain;
   const [head = '', tail] = plain.split('::');
   const first = head === '' ? [] : head.split(':');
   const last = tail === undefined || tail === '' ? 0 : tail.split(':').length;

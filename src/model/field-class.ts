@@ -121,18 +121,11 @@ export function changedFields(from: Configuration, to: Configuration, place?: Fi
   }));
 }
 
-const {
-  command: _command,
-  minimumServiceCount: _minimum,
-  ...DEFAULTS
-} = configurationSchema.parse({
-  name: 'none',
-  command: 'none',
-});
-
 /** The fields of a new content: its command, its minimum, and all that is not the default. No instance restarts. */
 export function newFields(to: Configuration): ChangedField[] {
-  return differencesOf({ ...DEFAULTS, name: to.name }, to).map(({ field, after }) => ({
+  const given = { name: to.name, command: 'none' };
+  const { command: _command, minimumServiceCount: _minimum, ...defaults } = configurationSchema.parse(given);
+  return differencesOf(defaults, to).map(({ field, after }) => ({
     path: field,
     class: 'live',
     from: null,

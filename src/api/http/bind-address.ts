@@ -1,6 +1,6 @@
 /** Chooses the interface that a node listens on. */
 import { lookup } from 'node:dns/promises';
-import { BlockList, isIP, isIPv6, type Server } from 'node:net';
+import { BlockList, isIP, type Server } from 'node:net';
 import { invalidNodeConfiguration } from '../../model/errors.js';
 import type { NodeConfiguration } from '../../model/node.js';
 import { describeListenError } from '../../model/settings/listen-error.js';
@@ -65,12 +65,12 @@ export async function listenAtApiPort(
 
 /** True when only this machine can connect to `host`. `host`: an address that `bindAddressOf` returned. */
 export function isLoopback(host: string): boolean {
-  return isIP(host) === 0 ? LOCALHOST.test(host) : LOOPBACK.check(host, isIPv6(host) ? 'ipv6' : 'ipv4');
+  return isIP(host) === 0 ? LOCALHOST.test(host) : LOOPBACK.check(host, isIP(host) === 6 ? 'ipv6' : 'ipv4');
 }
 
 function listenIp(ip: string): string {
   if (isLoopback(ip)) return ip;
-  return isIPv6(ip) ? '::' : '0.0.0.0';
+  return isIP(ip) === 6 ? '::' : '0.0.0.0';
 }
 
 async function ipsOf(

@@ -4,7 +4,7 @@
  * ten seconds is disconnected. Each address has a share of the connections, and a limit for its failed connections.
  */
 import { once } from 'node:events';
-import { createServer, isIPv6, type Server, type Socket } from 'node:net';
+import { createServer, isIP, type Server, type Socket } from 'node:net';
 import { connectionsWithin } from '../../files/open-files.js';
 import { addressBlockOf } from '../../loop/address-block.js';
 import type { Clock } from '../../loop/clock.js';
@@ -217,6 +217,6 @@ export function httpAnswer(status: string, type: string, body: string): string {
 
 /** The answer to an HTTP client at the cluster port. */
 export function wrongDoor({ address, port, hasTls }: ClusterPortOptions['api']): string {
-  const url = `${hasTls ? 'https' : 'http'}://${isIPv6(address) ? `[${address}]` : address}:${port}/api`;
+  const url = `${hasTls ? 'https' : 'http'}://${isIP(address) === 6 ? `[${address}]` : address}:${port}/api`;
   return `This is the cluster port of Drover: only nodes talk here. The API is at ${url}\n`;
 }
