@@ -301,19 +301,26 @@ export function changed(handle: Handle, fields: Partial<Omit<Handle, 'id' | 'pha
   return withPhase(handle, handle.phase, fields);
 }
 
-/** A literal, so that all handles have one shape: V8 makes a spread of this many fields ten times slower. */
 function withPhase(handle: Handle, phase: Phase, fields: Partial<Omit<Handle, 'id' | 'phase'>> = {}): Handle {
-  const next: Record<keyof Handle, unknown> = {
+  return Object.assign(sharedFieldsOf(handle), { phase, end: handle.end }, fields);
+}
+
+/**
+ * The fields that a handle and its record share. A literal, so that all handles have one shape: V8 makes a spread of
+ * this many fields ten times slower, and a start changes its handle about eight times.
+ */
+export function sharedFieldsOf(handle: Handle): Omit<Handle, 'phase' | 'end'> {
+  return {
     id: handle.id,
     configurationName: handle.configurationName,
     static: handle.static,
     runtime: handle.runtime,
     run: handle.run,
-    phase,
+    port: handle.port,
+    ports: handle.ports,
     begunAt: handle.begunAt,
     exit: handle.exit,
     exits: handle.exits,
-    end: handle.end,
     restarts: handle.restarts,
     streak: handle.streak,
     restartToken: handle.restartToken,
@@ -321,15 +328,12 @@ function withPhase(handle: Handle, phase: Phase, fields: Partial<Omit<Handle, 'i
     readiness: handle.readiness,
     warning: handle.warning,
     logFrom: handle.logFrom,
-    port: handle.port,
-    ports: handle.ports,
     isFound: handle.isFound,
     listens: handle.listens,
     hooks: handle.hooks,
     givenUp: handle.givenUp,
     installed: handle.installed,
-  };
-  return Object.assign(next, fields) as Handle;
+  } satisfies Record<Exclude<keyof Handle, 'phase' | 'end'>, unknown>;
 }
 
 /** The hook that the present run is; null: the run is of the command. */
