@@ -5,8 +5,6 @@ import {
   AT_ONCE,
   changed,
   type Handle,
-  type HandleRecord,
-  handleRecordSchema,
   isPrepared,
   newHandle,
   type Phase,
@@ -14,6 +12,7 @@ import {
   sharedFieldsOf,
   stoppingOf,
 } from './handle.js';
+import { type HandleRecord, handleRecordSchema } from './handle-record.js';
 import type { WriteBehind } from './write-behind.js';
 
 const HANDLES = 'handles/';
