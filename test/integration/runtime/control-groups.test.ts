@@ -65,6 +65,23 @@ describe.skipIf(!(await isHere()))('control groups', () => {
     return limits;
   }
 
+  /** A control plane with real processes in real control groups, and the directory of the groups. */
+  async function startPlane(): Promise<{ plane: ControlPlane; groups: string }> {
+    const world = new ProcessWorld();
+    const limits = await limitsOf(world.rootId);
+    const runtime = world.runtime({ groups: limits });
+    const plane = new ControlPlane({ clock: new SystemClock(), realRuntimes: [runtime], limits });
+    closing.push(async () => {
+      await plane.stop();
+      await world.close();
+    });
+    await plane.start();
+    await plane.addNode('node-a');
+    const [directory = ''] = await limits.open(RUN, LIMITS);
+    closing.push(() => limits.close(RUN));
+    return { plane, groups: dirname(directory) };
+  }
+
   it('count everything that a run started, and go when it is closed', async () => {
     const limits = await limitsOf();
     const directories = await limits.open(RUN, LIMITS);
@@ -211,24 +228,12 @@ describe.skipIf(!(await isHere()))('control groups', () => {
   });
 
   it('leave nothing of a daemon by nature: not after a crash, not when its instance is gone', async () => {
-    const world = new ProcessWorld();
-    const limits = await limitsOf(world.rootId);
-    const runtime = world.runtime({ groups: limits });
-    const plane = new ControlPlane({ clock: new SystemClock(), realRuntimes: [runtime], limits });
-    closing.push(async () => {
-      await plane.stop();
-      await world.close();
-    });
-    await plane.start();
-    await plane.addNode('node-a');
+    const { plane, groups } = await startPlane();
     const command = 'env -i setsid sleep 1000 & sleep 0.05; exit 1';
     await plane.putConfiguration({ name: 'daemon', command, runtime: 'process', minimumServiceCount: 1 });
     await until(() => expect(plane.records()[0]?.status.restarts).toBeGreaterThanOrEqual(2));
     const { id = '' } = plane.records()[0] ?? {};
-    const [directory = ''] = await limits.open(RUN, LIMITS);
-    closing.push(() => limits.close(RUN));
-    const inAll = (): number[] =>
-      groupsIn(dirname(directory)).flatMap((name) => pidsIn([join(dirname(directory), name)]));
+    const inAll = (): number[] => groupsIn(groups).flatMap((name) => pidsIn([join(groups, name)]));
     // The run of this moment, and what it has begun.
     expect(inAll().length).toBeLessThanOrEqual(3);
     await plane.putConfiguration({ name: 'daemon', command, runtime: 'process', minimumServiceCount: 0 });
@@ -238,31 +243,17 @@ describe.skipIf(!(await isHere()))('control groups', () => {
   });
 
   it('go on over a crash, and are gone with the stop', async () => {
-    const world = new ProcessWorld();
-    const limits = await limitsOf(world.rootId);
-    const runtime = world.runtime({ groups: limits });
-    const plane = new ControlPlane({ clock: new SystemClock(), realRuntimes: [runtime], limits });
-    closing.push(async () => {
-      await plane.stop();
-      await world.close();
-    });
-    await plane.start();
-    await plane.addNode('node-a');
+    const { plane, groups } = await startPlane();
     const service = { name: 'service', command: 'exec sleep 1000', runtime: 'process' };
     await plane.putConfiguration({ ...service, minimumServiceCount: 1 });
-    const [directory = ''] = await limits.open(RUN, LIMITS);
-    closing.push(() => limits.close(RUN));
-    const runsOf = (id: string): string[] =>
-      groupsIn(dirname(directory)).filter((name) => name.startsWith(id));
+    const runsOf = (id: string): string[] => groupsIn(groups).filter((name) => name.startsWith(id));
     await until(() => expect(plane.records()[0]?.status.state).toBe('ONLINE'));
     const { id = '', status } = plane.records()[0] ?? {};
     process.kill(status?.pid ?? expect.fail('it runs'), 'SIGKILL');
     await until(() => expect(plane.records()[0]?.status).toMatchObject({ state: 'ONLINE', restarts: 1 }));
     expect(runsOf(id)).toEqual([`${id}.1`]);
     // The shell of the run moves itself there, after the runtime has told its pid.
-    await until(() =>
-      expect(pidsIn([join(dirname(directory), `${id}.1`)])).toEqual([plane.records()[0]?.status.pid]),
-    );
+    await until(() => expect(pidsIn([join(groups, `${id}.1`)])).toEqual([plane.records()[0]?.status.pid]));
     await plane.putConfiguration({ ...service, minimumServiceCount: 0 });
     await plane.master.writer.setLifecycle(id, 'stop');
     await until(() => expect(plane.records()[0]?.status.state).toBe('STOPPED'));
