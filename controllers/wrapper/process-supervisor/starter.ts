@@ -252,15 +252,19 @@ export class Starter {
    * others hold the port, perhaps as another user. The program's own bind decides.
    */
   #hasSharer(id: string, port: number): boolean {
-    const { configuration } = this.#parts.desired.get(id) ?? {};
+    const { desired, handles } = this.#parts;
+    const { configuration } = desired.get(id) ?? {};
+    // The ports of a run whose start never reached the disk are unknown: they count as those that it is to have.
+    const portsHeldBy = (other: Handle): readonly NamedPort[] =>
+      portsOf(other.port === undefined ? (desired.get(other.id)?.assignment ?? {}) : other);
     return (
       configuration?.sharePort !== undefined &&
-      [...this.#parts.handles.values()].some(
+      [...handles.values()].some(
         (other) =>
           other.id !== id &&
           other.configurationName === configuration.name &&
           ['starting', 'up', 'remaining'].includes(other.phase.is) &&
-          portsOf(other).some((one) => one.port === port),
+          portsHeldBy(other).some((one) => one.port === port),
       )
     );
   }

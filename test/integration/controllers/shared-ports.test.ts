@@ -125,4 +125,23 @@ describe('instances that share a port', () => {
     await clock.advance(1000);
     expect(portsOfIt(first.id)).toBe('30000 -');
   });
+
+  it('are started beside one whose own start its node forgot when it was killed', async () => {
+    await plane.putConfiguration(WEB);
+    const [known, other] = [await create(), await create()];
+    const key = `handles/${known}`;
+    const kept = Object((await node.store.get(key))?.value);
+    await node.wrapper.stop();
+    // Killed in the moment of the start: its run, and the ports of that run, never reached the disk.
+    await node.store.transact([
+      { do: 'put', key, value: { ...kept, run: 0, process: null, port: undefined } },
+    ]);
+    await plane.replaceWrapper(node);
+    await clock.advance(1000);
+    // To a look, the port is held by a program outside: by the one that goes on.
+    node.foreignPorts.add(30_000);
+    node.runtime.end(other, { code: 1, signal: null });
+    await clock.advance(1000);
+    expect(plane.describe()).toEqual(['web ONLINE - alpha:30000', 'web ONLINE - alpha:30000']);
+  });
 });
