@@ -54,6 +54,8 @@ interface LiveProcess {
   readonly nodeId: string;
   readonly spec: StartSpec;
   readonly startedAt: number;
+  /** The configuration whose instances share its port; undefined: it is its own. Its content may be gone by now. */
+  readonly sharer: string | undefined;
   /** Other stop settings may hold by now: its content changed without a restart. Who was told when is not known here. */
   isRefitted?: boolean;
 }
@@ -218,7 +220,13 @@ export class Invariants {
     this.#judgeMachine(machine, spec);
     this.#reportAny(this.#runs.started(nodeId, spec, Number(spec.environment[RESTART_TOKEN])));
     const isRefitted = this.book.instances.get(id)?.revision !== spec.environment[REVISION];
-    this.#live.set(id, { nodeId, spec, startedAt: this.#around.now(), isRefitted });
+    this.#live.set(id, {
+      nodeId,
+      spec,
+      startedAt: this.#around.now(),
+      sharer: this.#sharerOf(spec),
+      isRefitted,
+    });
   }
 
   /** The node could not write when it was told that the instance goes: killed then, it starts it until it is told again. */
@@ -277,7 +285,7 @@ export class Invariants {
       if (other.nodeId !== machine.nodeId || id === spec.instanceId || this.#leftAlone.has(id)) continue;
       ramMB += other.spec.ramMB;
       const both = sharedPort(spec, other.spec);
-      const isShared = sharer !== undefined && sharer === this.#sharerOf(other.spec);
+      const isShared = sharer !== undefined && sharer === other.sharer;
       if (both !== undefined && !isShared)
         this.report(`${id} and ${spec.instanceId} both use port ${both} of ${machine.nodeId}`);
     }

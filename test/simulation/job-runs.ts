@@ -28,6 +28,8 @@ export class JobRuns {
   readonly #around: Surroundings;
   readonly #starts = new Map<string, Starts>();
   readonly #started = new Map<string, number>();
+  /** How many starts a content of the run has allowed, at most: its node may not have heard of a later one. */
+  readonly #allowed = new Map<string, number>();
   readonly #idOf = new Map<string, string>();
 
   constructor(book: RecordBook, around: Surroundings) {
@@ -69,8 +71,7 @@ export class JobRuns {
       return `the run ${id} was started on ${starts.nodeId}, and now on ${nodeId}`;
     // A node that cannot write does not know any more, when it is killed, what it has done.
     if (starts.isExcused || this.#around.fullUntil(nodeId) >= starts.firstAt) return undefined;
-    const { restartPolicy, job } = this.#book.revisions.get(record.revision) ?? {};
-    const allowed = restartPolicy === 'never' ? 1 : 1 + (job?.retries ?? Number.POSITIVE_INFINITY);
+    const allowed = this.#allowed.get(id) ?? 0;
     return starts.count > allowed
       ? `the run ${id} is started ${starts.count} times, and ${allowed} are allowed`
       : undefined;
@@ -78,6 +79,9 @@ export class JobRuns {
 
   changed(before: InstanceRecord | undefined, after: InstanceRecord): string | undefined {
     const { id, job, replaces, desired, status } = after;
+    const { restartPolicy, job: shape } = this.#book.revisions.get(after.revision) ?? {};
+    const allowed = restartPolicy === 'never' ? 1 : 1 + (shape?.retries ?? Number.POSITIVE_INFINITY);
+    this.#allowed.set(id, Math.max(allowed, this.#allowed.get(id) ?? 0));
     if (before === undefined) {
       const isOfRun = this.#book.instances.get(replaces ?? '')?.job !== undefined;
       if (isOfRun) return `${id} repeats the run ${replaces}`;
