@@ -67,7 +67,7 @@ const hooksSchema = z.object({
   /** How many runs were hooks. */
   runs: z.int(),
 });
-/** Of an instance whose hooks were never run. */
+/** The hooks of an instance of which none was ever run. */
 export const NO_HOOKS = { present: null, done: 0, preparedFor: null, owed: null, runs: 0 };
 
 /** The run that is ended because it was not alive, and the cause in words. */
