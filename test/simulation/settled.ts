@@ -135,8 +135,10 @@ function* runsOf(fleet: Fleet): Generator<string> {
     if (job === undefined) continue;
     const started = fleet.invariants.startsOf(id);
     const isEnded = status.endedAt !== undefined || desired.stoppedBy === 'timeout';
+    // A stop is a reason by itself; before the start of the program it leaves no exit.
+    const isStopped = status.reason === 'stopped' && desired.goal === 'stop';
     const isTold = status.exitCode !== null || status.exitSignal !== null || status.message !== null;
-    if (isEnded && !isTold) yield `the run ${id} has ended, and nothing is said of how`;
+    if (isEnded && !isStopped && !isTold) yield `the run ${id} has ended, and nothing is said of how`;
     if (status.exitCode !== null && started === 0)
       yield `the run ${id} has an exit code, and was never started`;
     if (job.timeoutSeconds !== undefined && fleet.isOverdue(id, job.timeoutSeconds * 1000))
