@@ -2,6 +2,7 @@
  * What the node knows of one instance that it holds or held, and every change of its phase. The supervisor, the
  * installer and adoption request the changes; other code only reads.
  */
+import type { ProcessStamp } from '../files/processes.js';
 import type { OwnPorts, PortProtocol } from '../model/fields/ports.js';
 import type { Reason } from '../model/instance.js';
 import { isSameRun, type RunIdentity } from '../model/run/run-identity.js';
@@ -36,6 +37,8 @@ export interface Stopping extends Omit<StopBegun, 'signal'> {
   readonly since: number;
   /** Monotonic ms at which the instance left the lists of proxies: the first rung waits. Absent: nothing waits. */
   readonly leftAt?: number;
+  /** The readers of pipes that the rest waits for since `since`, monotonic ms: the main processes have ended then. */
+  readonly draining?: { readonly since: number; readonly readers: readonly ProcessStamp[] };
   /** Monotonic ms of the last look at the main processes, or of the last try to take a rung. */
   readonly lookedAt?: number;
   /** Why the runtime did not take the next rung at `lookedAt`, for a person; absent: nothing was refused. */

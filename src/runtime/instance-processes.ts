@@ -7,7 +7,7 @@
 import { type ProcessEntry, type ProcessStamp, readProcess, readProcessName } from '../files/processes.js';
 import { hasFileCode, systemCodeOf } from '../files/system-error.js';
 import type { StopTo } from '../model/stopping.js';
-import { mainProcesses } from './main-processes.js';
+import { mainProcesses, readsPipe } from './main-processes.js';
 import { inSlices, type MarkedEntry, type ProcessTable } from './process-table.js';
 import { formatMark, parseMark } from './run-mark.js';
 import type { ProcessIdentity, RunId } from './runtime.js';
@@ -76,6 +76,14 @@ export class InstanceProcesses {
     return this.#programsOf(members, leader).map(({ pid }) => readProcessName(pid) ?? '?');
   }
 
+  /** The run's live processes whose standard input is a pipe. */
+  async pipeReaders(run: RunId, leader: Leader | undefined): Promise<readonly ProcessStamp[]> {
+    const { members } = await this.#select(await this.#table.scan(), run, leader);
+    return this.#programsOf(members, leader)
+      .filter(({ pid }) => readsPipe(pid))
+      .map(stampOf);
+  }
+
   /**
    * Sends `signal` once to the run: to its main processes alone, or to everything of it. Suspended processes are
    * continued after it. Returns the main processes when others were spared. A run without processes is no error.
@@ -93,7 +101,7 @@ export class InstanceProcesses {
       if (mains.length > 0 && mains.length < programs.length) {
         for (const main of mains) signalProcess(main, signal);
         continueSuspended(members);
-        return mains.map(({ pid, startTime }) => ({ pid, startTime }));
+        return mains.map(stampOf);
       }
     }
     await this.#signalAll(run, leader, signal);
@@ -191,6 +199,10 @@ export class InstanceProcesses {
     send(-group, signal);
     return group;
   }
+}
+
+function stampOf({ pid, startTime }: ProcessStamp): ProcessStamp {
+  return { pid, startTime };
 }
 
 function sessionOf(leader: Leader): ProcessStamp {

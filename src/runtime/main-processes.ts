@@ -89,6 +89,11 @@ function readManners(pid: number): SignalManners {
   }, UNKNOWN);
 }
 
+/** True when the process reads its standard input from a pipe. False also when this user may not know. */
+export function readsPipe(pid: number): boolean {
+  return linkOf(pid, 'fd/0')?.startsWith('pipe:') === true;
+}
+
 function linkOf(pid: number, name: string): string | undefined {
   return attempt(() => readlinkSync(`/proc/${pid}/${name}`));
 }

@@ -129,8 +129,14 @@ export interface Runtime {
    */
   signal(run: RunId, signal: NodeJS.Signals, to?: StopTo): Promise<readonly ProcessStamp[]>;
 
-  /** True while a main process lives that `signal` named. Absent: `signal` names none. */
-  isProcessAlive?(main: ProcessStamp): boolean;
+  /** True while a process lives that `signal` or `pipeReaders` named. Absent: they name none. */
+  isProcessAlive?(named: ProcessStamp): boolean;
+
+  /**
+   * The live processes of a run that read from a pipe, such as `tee` behind a server: what an ended main process wrote
+   * may still be on its way through them. Absent: not known.
+   */
+  pipeReaders?(run: RunId): Promise<readonly ProcessStamp[]>;
 
   /** The names of the live processes of a run, for a person. Absent: not known. */
   processNames?(run: RunId): Promise<readonly string[]>;

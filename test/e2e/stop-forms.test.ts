@@ -53,6 +53,12 @@ while time.monotonic() < end:
     time.sleep(0.01)
 open('saved', 'a').write('x')
 `,
+  // Passes each line on late, and ends with what it reads.
+  'late.py': `import sys, time
+for line in sys.stdin:
+    time.sleep(0.5)
+    print(line, end='', flush=True)
+`,
   'pool.py': `import multiprocessing, signal, sys, time
 def work():
     print('ready', flush=True)
@@ -121,6 +127,7 @@ const FORMS: Readonly<Record<string, { readonly command: string; readonly needs?
   'front-trap': { command: 'bash front.bash', needs: '/bin/bash' },
   loop: { command: `while true; do ${PYTHON} server.py; sleep 5; done` },
   pipe: { command: `${PYTHON} server.py | tee out.txt` },
+  'late-pipe': { command: `${PYTHON} server.py | ${PYTHON} late.py` },
   beside: { command: `sleep 1000 & ${PYTHON} server.py; true` },
   pool: { command: `${PYTHON} pool.py` },
   'pool-in-list': { command: `cd . && ${PYTHON} pool.py` },

@@ -7,7 +7,7 @@
  *     `--- could not be written, or ---^   |                                          |
  *          only remains are left           |   stopTo main        stopTo all          |
  *                                          +-> main processes     everything          everything
- *                                          |        | have ended
+ *                                          |        | have ended, and pipes are read
  *                                          `--------`----------> the rest, shells included
  * ```
  *

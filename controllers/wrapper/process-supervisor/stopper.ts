@@ -1,4 +1,5 @@
 /** Carries out the rungs of the stop ladder, and notes in the handle which rung the runtime took, and when. */
+import type { ProcessStamp } from '../../../src/files/processes.js';
 import { Conflict } from '../../../src/loop/reconciler.js';
 import { DroverError, messageOf } from '../../../src/model/errors.js';
 import { publicMessage } from '../../../src/model/public-message.js';
@@ -8,6 +9,8 @@ import type { NodeParts } from '../parts.js';
 
 /** The ladder of a run that no rung has reached. */
 const NOT_BEGUN: Stopping = { signal: 'none', begunAt: 0, since: 0, signalledAt: 0 };
+/** How long the rest of a run may pass on what its ended main processes wrote. */
+const LAST_WORDS_MS = 5000;
 
 export class Stopper {
   readonly #parts: NodeParts;
@@ -42,18 +45,27 @@ export class Stopper {
     logger.info({ instance: id }, `stopping ${nameOf(handle)} in ${seconds} s: proxies learn it first`);
   }
 
-  /** Sends the signal of the main processes to the rest of the run, once no main process lives. */
+  /**
+   * Sends the signal of the main processes to the rest of the run, once no main process lives. What reads from a pipe
+   * then has time to pass on their last words and to end by itself.
+   */
   async signalRest(id: string, run: number): Promise<void> {
     const { runtimes, clock } = this.#parts;
     const handle = this.#stoppable(id, run);
     const ladder = ladderOf(handle);
     const runtime = runtimes.require(handle.runtime);
     if (ladder === null || ladder.signal === null || ladder.signal === 'none') return;
-    const isMainAlive = ladder.mains?.some((main) => runtime.isProcessAlive?.(main)) === true;
-    if (!isMainAlive) await runtime.signal({ instanceId: id, run }, ladder.signal, 'all');
-    const { mains: _, ...rest } = ladder;
-    const next = isMainAlive ? ladder : rest;
-    this.#climb(id, run, () => ({ ...next, lookedAt: clock.monotonic() }));
+    const { mains = [], draining: earlier, ...rest } = ladder;
+    const lookedAt = clock.monotonic();
+    const isAnyAlive = (some: readonly ProcessStamp[]): boolean =>
+      some.some((one) => runtime.isProcessAlive?.(one) === true);
+    if (isAnyAlive(mains)) return this.#climb(id, run, () => ({ ...ladder, lookedAt }));
+    const readersNow = async () => (await runtime.pipeReaders?.({ instanceId: id, run })) ?? [];
+    const draining = earlier ?? { since: lookedAt, readers: await readersNow() };
+    if (lookedAt - draining.since < LAST_WORDS_MS && isAnyAlive(draining.readers))
+      return this.#climb(id, run, () => ({ ...ladder, draining, lookedAt }));
+    await runtime.signal({ instanceId: id, run }, ladder.signal, 'all');
+    this.#climb(id, run, () => ({ ...rest, lookedAt }));
   }
 
   /**

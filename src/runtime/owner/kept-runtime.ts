@@ -109,6 +109,10 @@ export class KeptRuntime extends RunEvents implements Runtime {
     return isRunning(main);
   }
 
+  async pipeReaders(run: RunId): Promise<readonly ProcessStamp[]> {
+    return await this.#processes.pipeReaders(run, this.#book.leaderOf(run));
+  }
+
   async processNames(run: RunId): Promise<readonly string[]> {
     return await this.#processes.names(run, this.#book.leaderOf(run));
   }

@@ -146,6 +146,21 @@ describe('a stop', () => {
     expect(said(id)).toBe('STOPPED stopped ended by SIGTERM');
   });
 
+  it.each([
+    ['until it has ended', true, 1000],
+    ['for 5 s at most', false, 4900],
+  ])('lets what reads from a pipe pass on the last words, %s', async (_, hasEnded, sparedMs) => {
+    const id = await up();
+    node.runtime.shelled.add(id);
+    node.runtime.readers = [{ pid: 500, startTime: 1 }];
+    await ask(id, 'stop');
+    await clock.advance(sparedMs);
+    expect(node.runtime.signals).toEqual([`${id} SIGTERM`]);
+    if (hasEnded) node.runtime.readers = [];
+    await clock.advance(1000);
+    expect(node.runtime.signals).toEqual([`${id} SIGTERM`, `${id} SIGTERM`]);
+  });
+
   it('spares the rest while the main process works, over a restart of the daemon, until SIGKILL for all', async () => {
     const id = await up();
     node.runtime.shelled.add(id);

@@ -27,6 +27,8 @@ export class FakeRuntime implements Runtime {
   /** The ids of instances with a shell before their program: it ends by the signal that goes to all. */
   readonly shelled = new Set<string>();
   isShelled = (id: string): boolean => this.shelled.has(id);
+  /** The processes behind the main ones that read from a pipe, until they end. */
+  readers: ProcessStamp[] = [];
   /** The names of the processes that ends leave. */
   names: readonly string[] = [];
   /** True: nothing answers, as when a container's engine is away. */
@@ -111,7 +113,11 @@ export class FakeRuntime implements Runtime {
   }
 
   isProcessAlive({ pid }: ProcessStamp): boolean {
-    return this.#mains.has(pid);
+    return this.#mains.has(pid) || this.readers.some((reader) => reader.pid === pid);
+  }
+
+  async pipeReaders(): Promise<readonly ProcessStamp[]> {
+    return this.readers;
   }
 
   async processNames(): Promise<readonly string[]> {
