@@ -1,13 +1,13 @@
 /**
  * Remembers in memory when each node, and the program of each instance, was last heard of. It measures time in the
  * master's own waking time: a clock that stands still while this process is stopped or starved. So a master that was
- * stopped for a while declares no node lost.
+ * stopped for a while declares no node lost, and first reads the beats that came meanwhile.
  */
 import type { Clock, TimerHandle } from '../../loop/clock.js';
 import { BEAT_EVERY_MS } from '../protocol/messages.js';
 
 const TICK_MS = 500;
-/** The longest time that a single tick counts: a later tick means that this process itself stalled. */
+/** A tick that comes later than this counts nothing: this process itself stalled, and has not read what came. */
 const MAX_TICK_MS = 1000;
 /**
  * A beat after a longer silence is reported to the listener, because the node may have been declared lost meanwhile.
@@ -164,11 +164,12 @@ export class BeatBook {
 
   /** Time since the last `PUT state` of an instance, or since this master began to lead. */
   silenceOfProgram(id: string): number {
-    return Math.round(this.#awake() - (this.#programs.get(id) ?? 0));
+    return Math.max(0, Math.round(this.#awake() - (this.#programs.get(id) ?? 0)));
   }
 
   #awake(): number {
-    return this.#awakeBase + Math.min(this.#clock.monotonic() - this.#lastTick, MAX_TICK_MS);
+    const sinceTickMs = this.#clock.monotonic() - this.#lastTick;
+    return this.#awakeBase + (sinceTickMs > MAX_TICK_MS ? 0 : sinceTickMs);
   }
 
   #scheduleTick(): void {

@@ -73,16 +73,24 @@ describe('the beat book', () => {
     expect(changed).toEqual([]);
   });
 
-  it('counts a stall of its own process as one second at most, however long it was', async () => {
+  it('counts nothing of a stall of its own process, so that the beats of that time are read first', async () => {
     book.connected('alpha');
     await clock.advance(1000);
     clock.stall(30_000);
-    expect(book.contact('alpha').silentMs).toBeLessThanOrEqual(2000);
+    expect(book.contact('alpha').silentMs).toBe(1000);
     await clock.advance(3000);
-    expect(book.contact('alpha').silentMs).toBeLessThanOrEqual(5000);
-    expect(book.contact('alpha').silentMs).toBeGreaterThanOrEqual(4000);
+    expect(book.contact('alpha').silentMs).toBe(3500);
     clock.stall(3_600_000);
-    expect(book.contact('alpha').silentMs).toBeLessThan(6000);
+    expect(book.contact('alpha').silentMs).toBeLessThanOrEqual(3500);
+  });
+
+  it('counts no time below zero after a beat that came late in a tick', async () => {
+    book.connected('alpha');
+    clock.stall(900);
+    book.beat('alpha');
+    book.heardProgram('i00001');
+    clock.stall(900);
+    expect([book.contact('alpha').silentMs, book.silenceOfProgram('i00001')]).toEqual([0, 0]);
   });
 
   it('remembers who said that it will be back, until it is', async () => {
