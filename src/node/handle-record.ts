@@ -127,6 +127,8 @@ export const handleRecordSchema = z.object({
   port: z.int().nullable().optional(),
   /** The named ports of `run`, where it has some and `port` is known. */
   ports: namedPortsSchema.optional(),
+  /** Whether `run` was started with a port that it shares. Absent: unknown, as `port` is, or of an earlier version. */
+  sharesPort: z.boolean().optional(),
   /** True when the directory was there before the first install; null: there was no install yet. */
   isFound: z.boolean().nullable().default(null),
   /** The result of the look at the port of a run; null: there was no look yet. */

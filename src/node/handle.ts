@@ -180,6 +180,7 @@ export function sharedFieldsOf(handle: Handle): Omit<Handle, 'phase' | 'end'> {
     run: handle.run,
     port: handle.port,
     ports: handle.ports,
+    sharesPort: handle.sharesPort,
     begunAt: handle.begunAt,
     exit: handle.exit,
     exits: handle.exits,

@@ -24,6 +24,8 @@ import type { ProcessSupervisor } from './reconciler.js';
 
 /** The exit of a process that ended while no daemon watched. */
 const UNSEEN_EXIT = { code: null, signal: null };
+/** Of a run whose start never reached the disk: what the handle says is of an earlier run. */
+const UNKNOWN_START = { port: undefined, sharesPort: undefined, begunAt: null };
 
 export class Adoption {
   readonly #parts: NodeParts;
@@ -143,9 +145,8 @@ export class Adoption {
   #takeOver(handle: Handle, { run, process }: Held & { readonly exit: null }): void {
     const { handles, clock, logger } = this.#parts;
     if (handle.run === run && isConfirmed(handle, process)) return;
-    // The handle's ports and time of start belong to an earlier run when the start of this run never reached the disk.
-    const { port, begunAt } = handle.run === run ? handle : { port: undefined, begunAt: null };
-    handles.put(up(changed(handle, { run, port, begunAt }), process, clock.monotonic()));
+    const { port, sharesPort, begunAt } = handle.run === run ? handle : UNKNOWN_START;
+    handles.put(up(changed(handle, { run, port, sharesPort, begunAt }), process, clock.monotonic()));
     logger.info(
       { instance: handle.id, processPid: publicPid(pidOf(process)) },
       `adopted ${nameOf(handle)}, ${identityText(process)}`,

@@ -173,7 +173,8 @@ export class Starter {
     const { run, cancel } = underWay;
     const { assignment, configuration } = wanted;
     const hooks = hooksOfStart(wanted, handle, hook);
-    handles.put(starting(changed(handle, { hooks }), assignment, clock.now()));
+    const sharesPort = configuration.sharePort !== undefined;
+    handles.put(starting(changed(handle, { hooks, sharesPort }), assignment, clock.now()));
     // A daemon killed now would otherwise come back and take the hook for the program, or start the run of a job again.
     if (hook !== undefined || configuration.job !== undefined) await handles.keep();
     if (hook === undefined && configuration.readiness?.logLine !== undefined) await this.#noteLogPlace(id);
@@ -264,6 +265,8 @@ export class Starter {
           other.id !== id &&
           other.configurationName === configuration.name &&
           ['starting', 'up', 'remaining'].includes(other.phase.is) &&
+          // It may run as it was started before the content made the port a shared one.
+          other.sharesPort !== false &&
           portsHeldBy(other).some((one) => one.port === port),
       )
     );

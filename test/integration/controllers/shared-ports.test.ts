@@ -126,6 +126,32 @@ describe('instances that share a port', () => {
     expect(portsOfIt(first.id)).toBe('30000 -');
   });
 
+  it('wait while one still runs as it did before the port became a shared one', async () => {
+    const { sharePort: _none, ...alone } = WEB;
+    const readiness = { logLine: 'ready', timeoutSeconds: 1 };
+    await plane.putConfiguration({ ...alone, readiness, stopTimeoutSeconds: 60 });
+    const first = await create();
+    await clock.advance(5000);
+    expect(record(first)?.status.reason).toBe('not-ready');
+    // Its socket does not allow a second one, which a look finds.
+    node.runtime.stubborn.add(first);
+    node.foreignPorts.add(30_000);
+    await plane.putConfiguration({
+      ...WEB,
+      readiness,
+      stopTimeoutSeconds: 60,
+      availablePorts: { min: 30_000, max: 30_000 },
+    });
+    await clock.advance(1000);
+    const second = await create();
+    expect(node.runtime.alive).toEqual([first]);
+    expect(record(second)?.status.message).toMatch(/^tcp port 30000 is held by another process/);
+    node.foreignPorts.clear();
+    node.runtime.end(first, { code: 0, signal: null });
+    await clock.advance(60_000);
+    expect(node.runtime.alive.toSorted()).toEqual([first, second].toSorted());
+  });
+
   it('are started beside one whose own start its node forgot when it was killed', async () => {
     await plane.putConfiguration(WEB);
     const [known, other] = [await create(), await create()];
