@@ -164,7 +164,7 @@ async function rest(fleet: Fleet, ms: number): Promise<string | undefined> {
     // One that crashed is started again after its delay, with the files that it had, also where its template is gone.
     starts = startsOf(fleet);
     await fleet.scheduler.advance(AFTERMATH_MS);
-  } while (startsOf(fleet) !== starts && fleet.scheduler.now < until);
+  } while ((startsOf(fleet) !== starts || hasRunUnderWay(fleet)) && fleet.scheduler.now < until);
   if (
     [...fleet.invariants.book.nodes.values()].some(
       ({ drain }) => drain !== undefined && drain.doneAt === null,
@@ -191,6 +191,14 @@ function busyness(fleet: Fleet): string {
   const disks = ownMachines(fleet).reduce((sum, { disk }) => sum + disk.commits, 0);
   const { changes } = fleet.invariants.book;
   return `${changes} changes of the state, ${disks} writes of the nodes, ${fleet.network.sent} messages, ${startsOf(fleet)} starts`;
+}
+
+/** A run that lasts, and its delay before the next try, may be longer together than the aftermath. */
+function hasRunUnderWay({ invariants }: Fleet): boolean {
+  return [...invariants.book.instances.values()].some(
+    ({ job, desired, placement, status }) =>
+      job !== undefined && desired.goal === 'run' && placement !== null && status.endedAt === undefined,
+  );
 }
 
 function startsOf(fleet: Fleet): number {
