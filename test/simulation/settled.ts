@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { MOST_ENDED } from '../../controllers/master/instance-cleanup/plan.js';
 import { hashConfiguration } from '../../src/model/configuration.js';
 import { isMetBy, type Wait } from '../../src/model/fields/waits-for.js';
-import { hasEndedByItself, hasFinished, type InstanceRecord } from '../../src/model/instance.js';
+import { hasEndedByItself, hasFinished, type InstanceRecord, saidOf } from '../../src/model/instance.js';
 import { isRestarted } from '../../src/model/stopping.js';
 import { PREFIX } from '../../src/store/keys.js';
 import type { Fleet } from './fleet.js';
@@ -131,13 +131,14 @@ function* waitsOf(fleet: Fleet): Generator<string> {
 /** Runs of jobs that have ended say how, have been started, and none goes on behind its time-out. */
 function* runsOf(fleet: Fleet): Generator<string> {
   const { book } = fleet.invariants;
-  for (const { id, job, desired, status } of book.instances.values()) {
+  for (const record of book.instances.values()) {
+    const { id, job, desired, status } = record;
     if (job === undefined) continue;
     const started = fleet.invariants.startsOf(id);
-    const isEnded = status.endedAt !== undefined || desired.stoppedBy === 'timeout';
+    const isEnded = status.endedAt !== undefined;
     // A stop is a reason by itself; before the start of the program it leaves no exit.
     const isStopped = status.reason === 'stopped' && desired.goal === 'stop';
-    const isTold = status.exitCode !== null || status.exitSignal !== null || status.message !== null;
+    const isTold = status.exitCode !== null || status.exitSignal !== null || saidOf(record).message !== null;
     if (isEnded && !isStopped && !isTold) yield `the run ${id} has ended, and nothing is said of how`;
     if (status.exitCode !== null && started === 0)
       yield `the run ${id} has an exit code, and was never started`;
