@@ -133,8 +133,8 @@ export interface Runtime {
   isProcessAlive?(named: ProcessStamp): boolean;
 
   /**
-   * The live processes of a run that read from a pipe, such as `tee` behind a server: what an ended main process wrote
-   * may still be on its way through them. Absent: not known.
+   * The live processes of a run that read from a pipe, such as `tee` behind a server. They may still pass on what an
+   * ended main process wrote. Absent: not known.
    */
   pipeReaders?(run: RunId): Promise<readonly ProcessStamp[]>;
 

@@ -24,7 +24,7 @@ import type { ProcessSupervisor } from './reconciler.js';
 
 /** The exit of a process that ended while no daemon watched. */
 const UNSEEN_EXIT = { code: null, signal: null };
-/** Of a run whose start never reached the disk: what the handle says is of an earlier run. */
+/** The start of a run that never reached the disk: what the handle says belongs to an earlier run. */
 const UNKNOWN_START = { port: undefined, sharesPort: undefined, begunAt: null };
 
 export class Adoption {

@@ -46,8 +46,8 @@ export class Stopper {
   }
 
   /**
-   * Sends the signal of the main processes to the rest of the run, once no main process lives. What reads from a pipe
-   * then has time to pass on their last words and to end by itself.
+   * Sends the signal of the main processes to the rest of the run, once no main process lives. The readers of pipes
+   * have time before that: they pass on the last words and end by themselves.
    */
   async signalRest(id: string, run: number): Promise<void> {
     const { runtimes, clock } = this.#parts;
