@@ -303,6 +303,11 @@ export function isLostRun(handle: Handle): boolean {
   return isBegun && exits[0]?.run !== run;
 }
 
+/** How many restarts there are with the start that follows: it is one when it comes after a failure. */
+export function restartsWithNext({ restarts, exit, streak }: Handle): number {
+  return restarts + (exit !== null && streak > 0 ? 1 : 0);
+}
+
 function remaining(stopping: Stopping | null, next: NextStart): Remaining {
   return { is: 'remaining', checkedAt: null, left: null, stopping, ending: null, next };
 }

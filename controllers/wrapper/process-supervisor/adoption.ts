@@ -15,6 +15,7 @@ import {
   nameOf,
   newHandle,
   processOf,
+  restartsWithNext,
   unclear,
   up,
 } from '../../../src/node/handle.js';
@@ -119,8 +120,11 @@ export class Adoption {
   }
 
   /** Brings one handle in line with what its runtime holds. */
-  #square(handle: Handle, held: Held | undefined): void {
+  #square(known: Handle, held: Held | undefined): void {
     const { handles, desired, clock } = this.#parts;
+    // The last daemon kept this start before it could count it.
+    const isCounted = !isLostRun(known) || (held !== undefined && held.run !== known.run);
+    const handle = isCounted ? known : changed(known, { restarts: restartsWithNext(known) });
     const isItsRun = held !== undefined && held.run >= handle.run;
     if (isItsRun && held.exit === null) {
       this.#takeOver(handle, held);
@@ -130,7 +134,7 @@ export class Adoption {
     const isLostJob = isLostRun(handle) && desired.get(handle.id)?.configuration.job !== undefined;
     if (handle.phase.is !== 'up' && !isItsRun && !isLostJob) {
       // The last daemon may have been killed after it forked a process, and before it recorded that.
-      handles.put(unclear(handle));
+      handles.put(unclear(known));
       return;
     }
     const exit: Exit = (isItsRun ? held.exit : null) ?? { ...UNSEEN_EXIT, at: clock.now() };

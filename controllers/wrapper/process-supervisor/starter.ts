@@ -19,6 +19,7 @@ import {
   nameOf,
   nextStartOf,
   notStarted,
+  restartsWithNext,
   starting,
   up,
   withProgress,
@@ -199,8 +200,7 @@ export class Starter {
     handles.move(id, (started) =>
       up(
         changed(started, {
-          restarts:
-            handle.restarts + (hook === undefined && handle.exit !== null && handle.streak > 0 ? 1 : 0),
+          restarts: hook === undefined ? restartsWithNext(handle) : handle.restarts,
           // A run that starts without a check counts as ready, even when a check is added to its configuration later.
           readiness:
             configuration.readiness === undefined ? { run, isReady: true, problem: null } : started.readiness,

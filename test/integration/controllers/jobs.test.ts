@@ -81,6 +81,33 @@ it('is not started again when its node lost its power just after the start, and 
   expect(recordOf(id)?.status).toMatchObject({ state: 'STOPPED', reason: 'exited' });
 });
 
+it.each([
+  ['ended meanwhile', (id: string) => alpha.runtime.end(id, { code: 1, signal: null }), () => undefined],
+  ['was lost with the power', () => alpha.runtime.forgetAll(), () => undefined],
+  ['goes on and fails', () => undefined, (id: string) => alpha.runtime.end(id, { code: 1, signal: null })],
+])('is tried again no more often where its node forgot a retry: it %s', async (_, meanwhile, later) => {
+  await put({ restartPolicy: 'on-failure', job: { parameters: { DAY: {} }, retries: 1 } });
+  const start = alpha.runtime.start.bind(alpha.runtime);
+  let kept: unknown;
+  alpha.runtime.start = async (spec) => {
+    kept = (await alpha.store.get(`handles/${spec.instanceId}`))?.value;
+    return start(spec);
+  };
+  const id = await create();
+  alpha.runtime.end(id, { code: 1, signal: null });
+  await clock.advance(1000);
+  expect(kept).toMatchObject({ run: 2, process: null, restarts: 0 });
+  await alpha.wrapper.stop();
+  await alpha.store.transact([{ do: 'put', key: `handles/${id}`, value: Object(kept) }]);
+  meanwhile(id);
+  await plane.replaceWrapper(alpha);
+  await clock.advance(1000);
+  later(id);
+  await clock.advance(20_000);
+  expect(alpha.runtime.starts).toHaveLength(2);
+  expect(recordOf(id)?.status).toMatchObject({ state: 'STOPPED', reason: 'exited', restarts: 1 });
+});
+
 it('refuses a key that another order has, and keeps no run for ever that a person stopped', async () => {
   await put();
   const id = await create();
