@@ -523,7 +523,10 @@ export class Fleet {
           runtime.end(spec.instanceId, { code: ends.code, signal: null });
       });
     // Nothing is asked of it, whatever its record says by the time that it is reported.
-    if (spec.environment[HAS_READINESS] === 'false') this.invariants.noteReady(nodeId, spec.instanceId, pid);
+    const isAsked = spec.environment[HAS_READINESS] !== 'false';
+    // A node that is killed while it cannot write forgets that something is asked of the run.
+    if (!isAsked || machine.disk.fullUntil >= this.scheduler.now)
+      this.invariants.noteReady(nodeId, spec.instanceId, pid);
     if (readyAfterMs === null) return;
     this.scheduler.after(readyAfterMs, () => {
       if (machine.runtime !== runtime || runtime.specOf(spec.instanceId) !== spec || !runtime.isRunning(spec))
