@@ -1,6 +1,6 @@
 /**
- * What the node knows of one instance that it holds or held, and every change of its phase. The supervisor, the
- * installer and adoption request the changes; other code only reads.
+ * A handle: the state that the node keeps of one instance that it holds or held, and every change of its phase. The
+ * supervisor, the installer and adoption request the changes; other code only reads.
  */
 import type { ProcessStamp } from '../files/processes.js';
 import type { OwnPorts, PortProtocol } from '../model/fields/ports.js';

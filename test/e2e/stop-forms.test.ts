@@ -56,7 +56,7 @@ open('saved', 'a').write('x')
   // Passes each line on late, and ends with what it reads.
   'late.py': `import sys, time
 for line in sys.stdin:
-    time.sleep(0.5)
+    time.sleep(${SAVE_MS / 1000})
     print(line, end='', flush=True)
 `,
   'pool.py': `import multiprocessing, signal, sys, time

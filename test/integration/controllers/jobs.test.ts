@@ -45,6 +45,16 @@ const create = async (asked: Partial<typeof order> & { timeoutSeconds?: number }
   await clock.advance(1000);
   return made.id;
 };
+/** The handle on the disk of the node at the last start: what a daemon that is killed then leaves. */
+function keptAtStart(): () => unknown {
+  const start = alpha.runtime.start.bind(alpha.runtime);
+  let kept: unknown;
+  alpha.runtime.start = async (spec) => {
+    kept = (await alpha.store.get(`handles/${spec.instanceId}`))?.value;
+    return start(spec);
+  };
+  return () => kept;
+}
 const recordOf = (id: string) => plane.master.state.instances.get(id)?.value;
 
 it('runs once for each key, over a failover too, and hands its parameters to the node', async () => {
@@ -64,16 +74,11 @@ it('runs once for each key, over a failover too, and hands its parameters to the
 
 it('is not started again when its node lost its power just after the start, and says that', async () => {
   await put();
-  const start = alpha.runtime.start.bind(alpha.runtime);
-  let kept: unknown;
-  alpha.runtime.start = async (spec) => {
-    kept = (await alpha.store.get(`handles/${spec.instanceId}`))?.value;
-    return start(spec);
-  };
+  const kept = keptAtStart();
   const id = await create();
-  expect(kept).toMatchObject({ run: 1, process: null });
+  expect(kept()).toMatchObject({ run: 1, process: null });
   await alpha.wrapper.stop();
-  await alpha.store.transact([{ do: 'put', key: `handles/${id}`, value: Object(kept) }]);
+  await alpha.store.transact([{ do: 'put', key: `handles/${id}`, value: Object(kept()) }]);
   alpha.runtime.forgetAll();
   await plane.replaceWrapper(alpha);
   await clock.advance(20_000);
@@ -87,18 +92,13 @@ it.each([
   ['goes on and fails', () => undefined, (id: string) => alpha.runtime.end(id, { code: 1, signal: null })],
 ])('is tried again no more often where its node forgot a retry: it %s', async (_, meanwhile, later) => {
   await put({ restartPolicy: 'on-failure', job: { parameters: { DAY: {} }, retries: 1 } });
-  const start = alpha.runtime.start.bind(alpha.runtime);
-  let kept: unknown;
-  alpha.runtime.start = async (spec) => {
-    kept = (await alpha.store.get(`handles/${spec.instanceId}`))?.value;
-    return start(spec);
-  };
+  const kept = keptAtStart();
   const id = await create();
   alpha.runtime.end(id, { code: 1, signal: null });
   await clock.advance(1000);
-  expect(kept).toMatchObject({ run: 2, process: null, restarts: 0 });
+  expect(kept()).toMatchObject({ run: 2, process: null, restarts: 0 });
   await alpha.wrapper.stop();
-  await alpha.store.transact([{ do: 'put', key: `handles/${id}`, value: Object(kept) }]);
+  await alpha.store.transact([{ do: 'put', key: `handles/${id}`, value: Object(kept()) }]);
   meanwhile(id);
   await plane.replaceWrapper(alpha);
   await clock.advance(1000);

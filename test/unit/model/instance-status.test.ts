@@ -8,7 +8,7 @@ const FULL: StoredStatus = {
   reason: 'exited',
   message: 'in words',
   warning: 'look out',
-  installed: [{ location: 'a/b', digest: 'd' }] as unknown as NonNullable<StoredStatus['installed']>,
+  installed: { at: 6, templates: [{ group: 'a', name: 'b', digest: 'd' }] },
   pid: null,
   keepsPort: true,
   busyPort: 'query',
