@@ -18,8 +18,13 @@ const MOCKING = 'test/integration/configuration-files/configuration-polling.test
 const LONG = [
   'e2e/**/*',
   'contract/{screen-runtime,tmux-runtime,docker-runtime,podman-runtime,etcd-store}',
-  'integration/{api,channel,client,extensions,git,live-log,masters,openapi,runtime,store,templates}/**/*',
+  'integration/{api,channel,client,extensions,live-log,masters,openapi,runtime,store,templates}/**/*',
 ];
+/**
+ * The long tests that start git hundreds of times. Each file has a process of its own: the more memory a process has, the
+ * longer it takes to start a program, and in the processes of the others these tests took twice as long.
+ */
+const GIT = ['integration/git/**/*'];
 /** The long tests that `npm test` runs too, because they show that the whole works. */
 const KEPT = ['e2e/{main-job,lifecycle,crash}'];
 /** The rooms with the longest files come first, so that no worker is left with one of them at the end. */
@@ -40,6 +45,8 @@ function project(
   name: string,
   include: readonly string[],
   exclude: readonly string[],
+  // Otherwise each file would load most of Drover anew: a fifth of the CPU time of the whole run.
+  isolate = false,
 ): TestProjectInlineConfiguration {
   return {
     extends: true,
@@ -48,8 +55,7 @@ function project(
       include: filesOf(include),
       exclude: [...filesOf(exclude), MOCKING, MOCKING.replace(/^(.*)ts$/, 'build/$1js')],
       server: { deps: { external: isBuilt ? [/\/build\/(?!.*\.test\.js$)/] : [] } },
-      // Otherwise each file would load most of Drover anew: a fifth of the CPU time of the whole run.
-      isolate: false,
+      isolate,
     },
   };
 }
@@ -70,8 +76,13 @@ export default defineConfig({
     reporters: report === undefined ? ['default'] : ['default', ['json', { outputFile: report }]],
     projects: [
       { extends: true, test: { name: 'alone', include: [MOCKING] } },
-      project('together', ['{unit,integration,property,contract,simulation}/**/*', ...KEPT], LONG.slice(1)),
+      project(
+        'together',
+        ['{unit,integration,property,contract,simulation}/**/*', ...KEPT],
+        [...LONG.slice(1), ...GIT],
+      ),
       project('long', LONG, KEPT),
+      project('git', GIT, [], true),
     ],
   },
 });
