@@ -23,16 +23,22 @@ const NEVER_ASKED = [
 ];
 
 /**
- * The code that every command loads goes into one file, because each further file costs half a millisecond of a start.
- * The other programs load a part of that code, which has a file of its own.
+ * Code that loads together goes into one file, because each further file costs half a millisecond of a start: what every
+ * command loads (`start`), and what those load that call the API (`client`). The other programs load a part of that
+ * code, which has a file of its own (`words`).
  */
-const START = [
+const TOGETHER = [
   {
     name: 'words',
-    test: /\/src\/(?:model\/(?:errors|words|plain\/attempt)|telemetry\/plain-text)\.ts$/,
+    test: /\/src\/(?:files\/system-error|loop\/(?:backoff|remembered)|model\/(?:errors|words|plain\/(?:attempt|name))|telemetry\/plain-text)\.ts$/,
     priority: 2,
   },
   { name: 'start', test: /\/src\/(?:cli\/program|client\/end|telemetry\/source-stack)\.ts$/, priority: 1 },
+  {
+    name: 'client',
+    test: /\/src\/(?:client\/(?:api-client|connection\/[a-z-]+|contexts\/(?:choose-target|context|own-root))|command-tree\/runs\/[a-z]+-runs)\.ts$/,
+    priority: 0,
+  },
 ];
 
 export default defineConfig({
@@ -48,12 +54,14 @@ export default defineConfig({
   platform: 'node',
   external: [...INSTALLED, /^swagger-ui-dist\//],
   resolve: { alias: Object.fromEntries(NEVER_ASKED.map((name) => [name, false as const])) },
-  plugins: [licences(), billOfMaterials(), withoutUnusedBuiltins()],
+  plugins: [licences(), billOfMaterials(), withoutUnusedBuiltins(), withoutCommands()],
   output: {
     dir: 'dist',
     format: 'esm',
     // A pure ASCII file takes one byte per character in memory; a single dash would double that.
     charset: 'ascii',
+    // The licences have a file of their own, and a letter of a name that is not ASCII would make decoding slow.
+    comments: { legal: false },
     // Loading is mostly parsing: code without space and comments starts a tenth faster, and short names of variables
     // save another twentieth. Functions and classes keep their names, for stacks.
     minify: { mangle: { keepNames: true }, compress: false, codegen: true },
@@ -62,7 +70,7 @@ export default defineConfig({
     entryFileNames: '[name].js',
     // The chunks lie one folder below the programs, which start-wrapper.ts finds from there.
     chunkFileNames: 'chunks/[name]-[hash].js',
-    codeSplitting: { groups: START },
+    codeSplitting: { groups: TOGETHER },
   },
 });
 
@@ -83,6 +91,28 @@ function withoutUnusedBuiltins(): Plugin {
         ? nothing
         : undefined,
     load: (id) => (id === nothing ? 'export default {};' : undefined),
+  };
+}
+
+/**
+ * Fails when another program than `main` loads the code of commands. A group takes in all that its modules import, so
+ * what the other programs share with commands belongs in `words`.
+ */
+function withoutCommands(): Plugin {
+  return {
+    name: 'without-commands',
+    generateBundle(_options, bundle) {
+      const chunkOf = (file: string) => (bundle[file]?.type === 'chunk' ? bundle[file] : undefined);
+      for (const entry of Object.keys(bundle).filter(
+        (file) => chunkOf(file)?.isEntry && file !== 'main.js',
+      )) {
+        const loaded = new Set([entry]);
+        for (const file of loaded) for (const next of chunkOf(file)?.imports ?? []) loaded.add(next);
+        for (const name of [...loaded].map((file) => chunkOf(file)?.name))
+          if (name === 'start' || name === 'client')
+            this.error(`${entry} loads ${name}: what they share belongs in words`);
+      }
+    },
   };
 }
 
