@@ -106,6 +106,9 @@ async function sendChunks(clients: readonly Client[], lines: readonly string[]):
   }
 }
 
+/** Resolves when the system has taken all bytes. There is no `drain` for fewer than the high-water mark. */
 async function drained(clients: readonly Client[]): Promise<void> {
-  for (const { connection } of clients) if (connection.writableLength > 0) await once(connection, 'drain');
+  for (const { connection } of clients)
+    if (connection.writableLength > 0)
+      await new Promise<void>((resolve) => connection.write('', () => resolve()));
 }
