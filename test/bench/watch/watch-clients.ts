@@ -118,8 +118,9 @@ class Subscriber {
     }
     const now = performance.timeOrigin + performance.now();
     for (const at of [frame.indexOf(AT), frame.lastIndexOf(AT)]) {
-      if (at >= 0)
-        lateMs.push(now - Number.parseFloat(frame.toString('latin1', at + AT.length, at + AT.length + 20)));
+      const writtenAt = Number.parseFloat(frame.toString('latin1', at + AT.length, at + AT.length + 20));
+      // An instance that nobody has written yet has no `tps`.
+      if (at >= 0 && !Number.isNaN(writtenAt)) lateMs.push(now - writtenAt);
     }
     this.#newest = frame;
     if (this.#wanted === undefined || !frame.includes(this.#wanted.text)) return;
