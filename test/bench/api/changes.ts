@@ -3,7 +3,16 @@ import type { BenchDaemon } from '../world.js';
 
 const EVERY_MS = 10;
 
-/** Changes so many instances a second, one after the other: each gets another number of players, and the time as `tps`. */
+const DAY_MS = 86_400_000;
+
+/** Milliseconds of the day, by which two processes compare instants. A larger number is no sensible `tps`. */
+export function msOfDay(): number {
+  return (performance.timeOrigin + performance.now()) % DAY_MS;
+}
+
+/**
+ * Changes so many instances a second, one after the other: each gets another number of players, and `msOfDay` as `tps`.
+ */
 export class Changes {
   readonly #timer: NodeJS.Timeout;
   readonly #asked = new Set<Promise<unknown>>();
@@ -16,9 +25,8 @@ export class Changes {
       const due = ((performance.now() - this.#startedAt) * perSecond) / 1000;
       for (; this.#count < due; this.#count++) {
         const id = ids[(this.#count * 7) % ids.length];
-        const tps = performance.timeOrigin + performance.now();
         const asked = daemon
-          .request('PUT', `/instances/${id}/state`, { state: 'ONLINE', players: this.#count, tps })
+          .request('PUT', `/instances/${id}/state`, { state: 'ONLINE', players: this.#count, tps: msOfDay() })
           .catch((error: unknown) => {
             this.#error = error;
           })

@@ -7,6 +7,7 @@
  */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { msOfDay } from '../api/changes.js';
 
 export interface WatchFindings {
   readonly frames: number;
@@ -116,7 +117,7 @@ class Subscriber {
       if (this.#due === 0) this.#onReady();
       return;
     }
-    const now = performance.timeOrigin + performance.now();
+    const now = msOfDay();
     for (const at of [frame.indexOf(AT), frame.lastIndexOf(AT)]) {
       const writtenAt = Number.parseFloat(frame.toString('latin1', at + AT.length, at + AT.length + 20));
       // An instance that nobody has written yet has no `tps`.
@@ -130,7 +131,9 @@ class Subscriber {
 }
 
 function quantile(share: number): number {
-  return lateMs[Math.min(lateMs.length - 1, Math.floor(lateMs.length * share))] ?? 0;
+  const late = lateMs[Math.min(lateMs.length - 1, Math.floor(lateMs.length * share))];
+  if (late === undefined) throw new Error('no frame had an instant of writing');
+  return late;
 }
 
 const all: Subscriber[] = [];
