@@ -44,7 +44,7 @@ function chunkOf(name: string): string {
 
 /** Rooms of the daemon, apart from files that import nothing of them. */
 const DAEMON =
-  /^(?:controllers|src\/(?:daemon|master|wrapper|commands|api|operations\/(?!log-point|shown-differences)|channel|store|runtime|node|extensions|loop\/(?!backoff)))\b/;
+  /^(?:controllers|src\/(?:daemon|master|wrapper|commands|api|operations\/(?!log-point|shown-differences)|channel|store|runtime|node|extensions|loop\/(?!backoff|remembered)))\b/;
 const packagesOf = (modules: readonly string[]): string[] => [
   ...new Set(
     modules.flatMap((module) => /(?:^|\/)node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(module)?.[1] ?? []),

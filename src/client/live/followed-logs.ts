@@ -3,6 +3,7 @@
  * the master and moves to other nodes. Each log continues at the number of its next line.
  */
 import { setTimeout as pause } from 'node:timers/promises';
+import { find, pathPart } from '../../command-tree/runs/api-calls.js';
 import { failedError, isTransient } from '../../command-tree/runs/client-error.js';
 import type { InstanceInfo } from '../../model/instance.js';
 import type { EntryMessage, LogMessage, WatchMessage } from '../../watch-client/messages.js';
@@ -55,6 +56,7 @@ export class FollowedLogs {
   readonly #followed = new Map<string, Followed>();
   readonly #watches: WatchStream[] = [];
   readonly #ending = new AbortController();
+  #isAwaiting = false;
   #failure: { readonly error: unknown } | undefined;
 
   constructor(options: FollowedLogsOptions) {
@@ -122,7 +124,29 @@ export class FollowedLogs {
       // returns, so its entry can go.
       for (const [id, { isOver }] of this.#followed)
         if (isOver && this.#instances.get(id) === undefined) this.#followed.delete(id);
+      const { instance } = this.#options;
+      if (instance !== undefined && !this.#followed.has(instance) && !this.#isAwaiting)
+        void this.#untilListed(instance);
     }
+    this.#endIfOver();
+  }
+
+  /**
+   * Waits for an instance that is not in the list: the list is that of the asked master, which may be behind the leader
+   * that answered for the instance. Ends the run when the instance is gone. Never rejects.
+   */
+  async #untilListed(id: string): Promise<void> {
+    this.#isAwaiting = true;
+    const { signal } = this.#ending;
+    while (!signal.aborted && !this.#followed.has(id))
+      try {
+        if ((await find(this.#options.api, `/instances/${pathPart(id)}`)) === undefined) break;
+        await pause(RETRY_MS, undefined, { signal }).catch(() => undefined);
+      } catch (error) {
+        this.#failure ??= { error };
+        this.#ending.abort();
+      }
+    this.#isAwaiting = false;
     this.#endIfOver();
   }
 
@@ -236,7 +260,7 @@ export class FollowedLogs {
 
   /** Ends the run when no log can continue. An existing configuration may still get new instances. */
   #endIfOver(): void {
-    if (!this.#instances.isWhole || !this.#configurations.isWhole) return;
+    if (!this.#instances.isWhole || !this.#configurations.isWhole || this.#isAwaiting) return;
     const isOver = [...this.#followed.values()].every((followed) => followed.isOver);
     const { instance, configuration } = this.#options;
     const mayGrow = instance === undefined && this.#configurations.get(configuration) !== undefined;

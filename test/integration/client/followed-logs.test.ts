@@ -1,5 +1,6 @@
 /** `drover logs` against an API server in this process, whose nodes' logs are in memory, through a proxy that cuts. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ApiClient } from '../../../src/client/api-client.js';
 import type { LogPart } from '../../../src/client/live/log-part.js';
 import { followLogs, printLogs } from '../../../src/client/live/logs.js';
 import { EXIT } from '../../../src/command-tree/runs/client-error.js';
@@ -27,8 +28,8 @@ afterEach(async () => {
 });
 
 /** In the background; the test ends it with its instance, or with the server. */
-function follow(name: string, part: Partial<LogPart> = {}): Promise<void> {
-  const promise = followLogs(run.api, name, { ...PART, ...part }, run.output);
+function follow(name: string, part: Partial<LogPart> = {}, api: ApiClient = run.api): Promise<void> {
+  const promise = followLogs(api, name, { ...PART, ...part }, run.output);
   promise.catch(() => undefined);
   following.push(promise);
   return promise;
@@ -36,6 +37,45 @@ function follow(name: string, part: Partial<LogPart> = {}): Promise<void> {
 
 const untilLines = (expected: readonly string[]): Promise<void> =>
   world.until(() => expect(run.lines).toEqual(expected));
+
+/** Answers for an instance as a leader does that is ahead of the asked master. */
+class LeaderAhead extends ApiClient {
+  asked = 0;
+  isAhead = true;
+
+  override async get<T>(path: string): Promise<T> {
+    if (path !== '/instances/later1' || !this.isAhead) return super.get(path);
+    this.asked++;
+    return { id: 'later1', configurationName: instanceRecord({ id: 'later1' }).configurationName } as T;
+  }
+}
+
+describe('the log of an instance that the asked master does not list yet', () => {
+  let api: LeaderAhead;
+  let end: Promise<void>;
+
+  beforeEach(async () => {
+    api = new LeaderAhead(run.api.connection);
+    end = follow('later1', {}, api);
+    await world.until(() => expect(api.asked).toBeGreaterThan(1));
+  });
+
+  it('is printed when the master lists the instance', async () => {
+    const placement = { nodeId: 'n1', port: null, hostAddress: '127.0.0.1', templates: [] };
+    world.logs.write('n1', 'one');
+    await world.api.putInstance(instanceRecord({ id: 'later1', placement }));
+    await untilLines(['one']);
+    await world.api.dropInstance('later1');
+    api.isAhead = false;
+    await end;
+  });
+
+  it('ends when the instance is gone', async () => {
+    api.isAhead = false;
+    await end;
+    expect(run.lines).toEqual([]);
+  });
+});
 
 describe('a log that is followed', () => {
   it('goes on by line number when the connection is cut, and says so', async () => {
