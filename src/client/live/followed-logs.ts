@@ -56,6 +56,7 @@ export class FollowedLogs {
   readonly #followed = new Map<string, Followed>();
   readonly #watches: WatchStream[] = [];
   readonly #ending = new AbortController();
+  /** True while the single instance that is followed is not listed, though it may be there. */
   #isAwaiting = false;
   #failure: { readonly error: unknown } | undefined;
 
@@ -136,18 +137,38 @@ export class FollowedLogs {
    * that answered for the instance. Ends the run when the instance is gone. Never rejects.
    */
   async #untilListed(id: string): Promise<void> {
-    this.#isAwaiting = true;
+    const { api, output } = this.#options;
     const { signal } = this.#ending;
-    while (!signal.aborted && !this.#followed.has(id))
-      try {
-        if ((await find(this.#options.api, `/instances/${pathPart(id)}`)) === undefined) break;
+    this.#isAwaiting = true;
+    try {
+      while (!signal.aborted && !this.#followed.has(id)) {
+        const known = await this.#retried(() => find(api, `/instances/${pathPart(id)}`));
+        if (known === undefined) {
+          if (!signal.aborted) output.say(`instance ${id} was removed`);
+          break;
+        }
         await pause(RETRY_MS, undefined, { signal }).catch(() => undefined);
-      } catch (error) {
-        this.#failure ??= { error };
-        this.#ending.abort();
       }
+    } catch (error) {
+      this.#failure ??= { error };
+      this.#ending.abort();
+    }
     this.#isAwaiting = false;
     this.#endIfOver();
+  }
+
+  /** Repeats a call while the master cannot be reached, and says each reason once. Undefined: the run has ended. */
+  async #retried<T>(call: () => Promise<T>): Promise<T | undefined> {
+    for (let said = ''; !this.#ending.signal.aborted; )
+      try {
+        return await call();
+      } catch (error) {
+        if (!isTransient(error)) throw error;
+        if (said !== error.message) this.#options.output.say(error.message);
+        said = error.message;
+        await pause(RETRY_MS, undefined, { signal: this.#ending.signal }).catch(() => undefined);
+      }
+    return undefined;
   }
 
   async #look(instance: InstanceInfo): Promise<void> {
@@ -230,21 +251,15 @@ export class FollowedLogs {
   /** Prints the remaining log of an instance at rest, which gets no more lines. */
   async #finish(id: string, followed: Followed): Promise<void> {
     followed.unsubscribe();
-    const { output, timestamps } = this.#options;
-    for (let said = ''; !this.#ending.signal.aborted; )
-      try {
-        for await (const piece of readLogPart(this.#options.api, id, partOf(followed, timestamps))) {
-          followed.next = 'gap' in piece ? piece.gap.last + 1 : piece.first + piece.lines.length;
-          await this.#print(id, piece);
-          if (this.#ending.signal.aborted) return;
-        }
-        return this.#end(followed, `instance ${id} is stopped: its log ends`);
-      } catch (error) {
-        if (!isTransient(error)) throw error;
-        if (said !== error.message) output.say(error.message);
-        said = error.message;
-        await pause(RETRY_MS, undefined, { signal: this.#ending.signal }).catch(() => undefined);
+    const { api, timestamps } = this.#options;
+    await this.#retried(async () => {
+      for await (const piece of readLogPart(api, id, partOf(followed, timestamps))) {
+        followed.next = 'gap' in piece ? piece.gap.last + 1 : piece.first + piece.lines.length;
+        await this.#print(id, piece);
+        if (this.#ending.signal.aborted) return;
       }
+      this.#end(followed, `instance ${id} is stopped: its log ends`);
+    });
   }
 
   async #print(id: string, piece: LogPiece): Promise<void> {
@@ -260,7 +275,8 @@ export class FollowedLogs {
 
   /** Ends the run when no log can continue. An existing configuration may still get new instances. */
   #endIfOver(): void {
-    if (!this.#instances.isWhole || !this.#configurations.isWhole || this.#isAwaiting) return;
+    if (!this.#instances.isWhole || !this.#configurations.isWhole) return;
+    if (this.#isAwaiting && this.#followed.size === 0) return;
     const isOver = [...this.#followed.values()].every((followed) => followed.isOver);
     const { instance, configuration } = this.#options;
     const mayGrow = instance === undefined && this.#configurations.get(configuration) !== undefined;

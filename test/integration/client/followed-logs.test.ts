@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ApiClient } from '../../../src/client/api-client.js';
 import type { LogPart } from '../../../src/client/live/log-part.js';
 import { followLogs, printLogs } from '../../../src/client/live/logs.js';
-import { EXIT } from '../../../src/command-tree/runs/client-error.js';
+import { ClientError, EXIT } from '../../../src/command-tree/runs/client-error.js';
 import { instanceRecord } from '../../support/api/api-world.js';
 import { ID, LiveLogWorld, lines } from '../../support/api/live-log-world.js';
 import { LiveRun } from '../../support/client/live-run.js';
@@ -42,9 +42,11 @@ const untilLines = (expected: readonly string[]): Promise<void> =>
 class LeaderAhead extends ApiClient {
   asked = 0;
   isAhead = true;
+  isReached = true;
 
   override async get<T>(path: string): Promise<T> {
     if (path !== '/instances/later1' || !this.isAhead) return super.get(path);
+    if (!this.isReached) throw new ClientError(EXIT.unreachable, 'not reached');
     this.asked++;
     return { id: 'later1', configurationName: instanceRecord({ id: 'later1' }).configurationName } as T;
   }
@@ -74,6 +76,16 @@ describe('the log of an instance that the asked master does not list yet', () =>
     api.isAhead = false;
     await end;
     expect(run.lines).toEqual([]);
+    expect(run.said).toEqual(['instance later1 was removed']);
+  });
+
+  it('is waited for while the master cannot be reached', async () => {
+    api.isReached = false;
+    await world.until(() => expect(run.said).toEqual(['not reached']));
+    api.isReached = true;
+    api.isAhead = false;
+    await end;
+    expect(run.said).toEqual(['not reached', 'instance later1 was removed']);
   });
 });
 
